@@ -4,6 +4,7 @@ VerifierError
     UnknownVerifierError    no verifier of that name
     VerifierNameTakenError  a plug-in wants a name that is in use
     VerifierPluginError     a plug-in could not be loaded
+    VerifierOptionError     a verifier was given an option that it does not have
     BadReferenceError       the problem's own reference answer cannot be used
 """
 
@@ -22,6 +23,10 @@ class VerifierNameTakenError(VerifierError):
 
 class VerifierPluginError(VerifierError):
     """An installed or given plug-in failed to import or does not define what it promises."""
+
+
+class VerifierOptionError(VerifierError, ValueError):
+    """An option value or option name that the verifier does not have."""
 
 
 class BadReferenceError(VerifierError):

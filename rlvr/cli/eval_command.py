@@ -1,0 +1,70 @@
+"""`rlvr eval`: the pass rate of a model on a task."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rlvr.cli.arguments import ConfigArguments, split_arguments
+
+
+def evaluate(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A model folder, a .gguf file, a hub name or a run folder.")
+    ],
+    arguments: ConfigArguments = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.jsonl", help="Write every response with its verdict.")
+    ] = None,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
+    ] = None,
+) -> None:
+    """Measure how often a model is right on a task's held-out problems, greedy and sampled, with 95 % intervals.
+
+    A run folder stands for its latest checkpoint, judged under the run's own configuration.
+    """
+    from rlvr.cli import wiring
+    from rlvr.cli.arguments import run_configuration
+    from rlvr.cli.training_run import rate_text
+    from rlvr.evaluation.evaluate import evaluate as measure
+    from rlvr.seeding import derive_seed
+    from rlvr.tracking.jsonl import write_records
+
+    path, overrides = split_arguments(arguments)
+    name, config = run_configuration(model, path, overrides)
+    wiring.load_plugins(plugin or [])
+    task = wiring.build_task(config)
+    problems = wiring.problems_of(config, task, config.evaluation.split)
+    problems = problems[: config.evaluation.problems or len(problems)]
+    verifiers = wiring.build_verifiers(config, [problems])
+    loaded = wiring.build_model(config, name)
+    encoder, engine = wiring.build_encoder(config, loaded), wiring.build_engine(config, loaded)
+    sampling = wiring.build_sampling(config)
+    modes = {
+        "greedy": replace(sampling, temperature=0.0, top_p=1.0, top_k=0, samples_per_prompt=1),
+        "sampled": replace(sampling, samples_per_prompt=config.evaluation.samples_per_problem),
+    }
+    records = []
+    typer.echo(f"{name} on {task.name}/{config.evaluation.split}, {len(problems)} problems")
+    for mode, chosen in modes.items():
+        rate, responses = measure(
+            engine, encoder, problems, verifiers, chosen,
+            seed=derive_seed(config.run.seed, f"evaluate {mode}"),
+            workers=config.rollout.judge_workers, retries=config.rollout.judge_retries,
+        )  # fmt: skip
+        record = rate.as_record()
+        typer.echo(
+            f"  {mode:<8} {rate_text(record):<24} n {record['n']}   truncated {record['truncated_frac']:.1%}   "
+            f"no answer {record['no_answer_frac']:.1%}   {record['response_tokens']:.0f} tokens"
+            + (f"   not judged {record['failed']}" if record["failed"] else "")
+        )
+        records += [{"mode": mode, **response} for response in responses]
+    if out is not None:
+        write_records(out, records)
+        typer.echo(f"wrote {out}")

@@ -1,0 +1,62 @@
+"""summary.json: what a run came to, in numbers that programs read and the card is made of."""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import rlvr
+
+_PACKAGES = ("torch", "transformers", "datasets", "tokenizers", "numpy")
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory this process has held, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def code_commit() -> str | None:
+    """Return the commit of the checkout that rlvr runs from, with "+changes" where it differs; None outside a checkout."""
+    package = Path(rlvr.__file__).resolve().parent
+    try:
+        if not _git(package, "ls-files", "__init__.py"):
+            return None
+        return _git(package, "rev-parse", "HEAD") + (
+            "+changes" if _git(package, "status", "--porcelain", "-uno") else ""
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True, timeout=10
+    ).stdout.strip()
+
+
+def machine() -> dict[str, Any]:
+    """Return what the run ran on."""
+    return {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+    }
+
+
+def software() -> dict[str, str]:
+    """Return the versions of rlvr and what it stands on."""
+    return {"rlvr": rlvr.__version__, **{name: version(name) for name in _PACKAGES}}
+
+
+def pass_rates(evaluations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the pass rates of the base model, after SFT, and at the last PPO step that was evaluated."""
+    rates: dict[str, Any] = {}
+    for record in evaluations:
+        rates[record["phase"]] = {key: record[key] for key in ("step", "greedy", "sampled")}
+    return rates

@@ -1,0 +1,94 @@
+"""`rlvr train`: a whole run, or the rest of one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlvr.cli.arguments import ConfigArguments, split_arguments
+
+if TYPE_CHECKING:
+    from rlvr.tracking.run_folder import RunFolder
+
+
+def train(
+    arguments: ConfigArguments = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run folder.")
+    ] = None,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
+    ] = None,
+) -> None:
+    """Warm-start, train with reinforcement learning, evaluate on held-out problems, and write the run folder.
+
+    Without arguments: the tiny model on the arithmetic task, no download, a few minutes on a laptop.
+    """
+    from rlvr.config.document import annotated_toml
+    from rlvr.config.loading import load_config
+    from rlvr.errors import ConfigError
+    from rlvr.tracking.run_folder import RunFolder, next_free_name
+
+    path, overrides = split_arguments(arguments)
+    if resume is not None:
+        if path is not None or overrides:
+            raise ConfigError(f"--resume takes no configuration: the run's own is {resume / 'config.toml'}")
+        folder = RunFolder.open(resume)
+        config = load_config(folder.config_path, [])
+    else:
+        config = load_config(path, overrides)
+
+    from rlvr.cli.training_run import TrainingRun
+    from rlvr.cli.wiring import load_plugins
+
+    load_plugins(plugin or [])
+    if resume is None:
+        name = config.run.name or next_free_name(Path(config.run.dir), f"{config.task.name}-{config.algorithm.preset}")
+        folder = RunFolder.create(Path(config.run.dir) / name, annotated_toml(config))
+    resume_command = f"rlvr train --resume {folder.path}" + "".join(f" --plugin {file}" for file in plugin or [])
+    try:
+        run = TrainingRun(config, folder)
+    except BaseException:
+        if resume is None:
+            folder.discard()  # nothing has happened in it yet
+        raise
+    typer.echo(f"run folder: {folder.path}")
+    try:
+        exit_code = run.run()
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; go on with: {resume_command}", err=True)
+        raise typer.Exit(130) from None
+    if exit_code:
+        typer.echo(f"interrupted and saved; go on with: {resume_command}", err=True)
+        raise typer.Exit(exit_code)
+    _print_end(folder)
+
+
+def _print_end(folder: RunFolder) -> None:
+    """Print what came of a finished run, and where to look."""
+    from rlvr.cli.training_run import rate_text
+
+    summary = json.loads(folder.summary_path.read_text(encoding="utf-8"))
+    labels = {"base": "base model", "sft": "after SFT", "ppo": f"after PPO ({summary['steps']} steps)"}
+    rows = [
+        f"  {labels[phase]:<24}{rate_text(rates['greedy']):<24}{rate_text(rates['sampled'])}"
+        for phase, rates in summary["pass_rate"].items()
+    ]
+    first = next(iter(summary["pass_rate"].values()))
+    minutes, seconds = divmod(round(summary["wall_s"]), 60)
+    lines = [
+        "",
+        f"held-out pass rate, n = {first['greedy']['n']}, with 95 % intervals",
+        f"  {'':<24}{'greedy':<24}sampled",
+        *rows,
+        "",
+        f"{summary['rollouts']:,} rollouts in {minutes}m{seconds:02d}s, {summary['peak_memory_mb']:.0f} MB at most",
+        f"curve      {folder.curve_path}",
+        f"card       {folder.card_path}",
+        f"model      {folder.checkpoints_dir}/step_{summary['steps']:06d}/policy",
+    ]
+    typer.echo("\n".join(lines))

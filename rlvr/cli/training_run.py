@@ -1,0 +1,288 @@
+"""A whole run: warm start, frozen reference, PPO with evaluations and checkpoints, and the run folder that tells of it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import torch
+
+from rlvr.cli import wiring
+from rlvr.cli.alarms import TRUNCATED_LIMIT, Alarms
+from rlvr.cli.interrupts import catching_interrupts
+from rlvr.cli.summary import code_commit, machine, pass_rates, peak_memory_mb, software
+from rlvr.config.models import Config
+from rlvr.errors import ConfigError, NonFiniteLossError
+from rlvr.evaluation.curves import plot_curves
+from rlvr.evaluation.evaluate import evaluate
+from rlvr.models.causal_lm import CausalLM
+from rlvr.models.loading import LoadedModel
+from rlvr.models.reference import frozen_copy
+from rlvr.rollout.records import rollout_records
+from rlvr.rollout.types import Experience, Rollout
+from rlvr.seeding import derive_seed
+from rlvr.tracking.atomic import atomic_write
+from rlvr.tracking.card import run_card
+from rlvr.tracking.progress import Progress, progress
+from rlvr.tracking.run_folder import RunFolder
+from rlvr.tracking.sinks import JsonlSink, Tracker
+from rlvr.tracking.stopwatch import Stopwatch
+from rlvr.training.checkpoint import complete_checkpoints, load_checkpoint, save_checkpoint, save_reference
+from rlvr.training.sft import Demonstration, warm_start
+from rlvr.training.trainer import Trainer
+from tasks.sampling import ProblemSampler
+
+_STAGES = ("rollout", "judge", "experience", "update")
+
+
+class TrainingRun:
+    """A run in its folder.
+
+    Building it checks everything that can be checked before the first step: the task's data, the verifiers, the model.
+
+    Args:
+        config: the resolved configuration.
+        folder: the run's folder; where it holds a checkpoint, the run goes on from the last complete one.
+    """
+
+    def __init__(self, config: Config, folder: RunFolder) -> None:
+        self.config = config
+        self.folder = folder
+        self.alarms = Alarms(max_new_tokens=config.rollout.max_new_tokens)
+        self._watch = Stopwatch()
+        self._start_s = time.perf_counter()
+        self._elapsed_before_s = 0.0
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        if config.run.threads:
+            torch.set_num_threads(config.run.threads)
+        torch.manual_seed(config.run.seed)
+        task = wiring.build_task(config)
+        self._train_problems = wiring.problems_of(config, task, "train")
+        held_out = wiring.problems_of(config, task, config.evaluation.split)
+        self._test_problems = held_out[: config.evaluation.problems or len(held_out)]
+        self._verifiers = wiring.build_verifiers(config, [self._train_problems, self._test_problems])
+        checkpoints = complete_checkpoints(folder.checkpoints_dir)
+        self._checkpoint = checkpoints[-1] if checkpoints else None
+        has_reference = folder.reference_path.exists()
+        source = self._checkpoint / "policy" if self._checkpoint else folder.reference_path if has_reference else None
+        self._model: LoadedModel = wiring.build_model(config, str(source) if source else None)
+        self._encoder = wiring.build_encoder(config, self._model)
+        self._engine = wiring.build_engine(config, self._model)
+
+    def run(self) -> int:
+        """Run to the end, or until interrupted; return the exit code: 0, or 128 plus the signal's number."""
+        if self._checkpoint is None:
+            self.folder.truncate_after(0)
+        reference = self._reference()
+        trainer = self._trainer(reference)
+        if self._checkpoint is not None:
+            state = load_checkpoint(self._checkpoint, trainer.actor_critic)
+            trainer.load_state_dict(state["trainer"])
+            self._elapsed_before_s = state["elapsed_s"]
+            self._watch.totals_s.update(state["stage_times_s"])
+            self._started = state["started"]
+            self.folder.truncate_after(trainer.step_number)
+        # Opened only now: the records after the checkpoint are gone.
+        trainer.tracker = Tracker([JsonlSink(self.folder.metrics_path)])
+        exit_code = self._ppo(trainer)
+        trainer.tracker.close()
+        self._write_summary(trainer, finished=exit_code == 0)
+        return exit_code
+
+    def _reference(self) -> CausalLM:
+        """Return the frozen reference; without one so far, make it by the warm start."""
+        if self._checkpoint is not None:
+            return frozen_copy(wiring.build_model(self.config, str(self.folder.reference_path)).policy)
+        warm_starts = self.config.sft.steps > 0
+        if not self.folder.reference_path.exists():
+            if self.config.model.name != "tiny" or not warm_starts:
+                self._evaluate("base", 0)
+            if warm_starts:
+                with self._watch.measure("sft"):
+                    self._sft()
+            save_reference(self.folder.reference_path, self._model.policy, self._model.tokenizer)
+        self._engine.update_weights(self._model.policy)
+        if warm_starts:
+            self._evaluate("sft", 0)
+        return frozen_copy(self._model.policy)
+
+    def _sft(self) -> None:
+        sft = self.config.sft
+        sampler = ProblemSampler(self._train_problems, derive_seed(self.config.run.seed, "demonstrations"))
+        stop_id = self._model.tokenizer.eos_token_id or self._model.stop_ids[0]
+
+        def next_demonstrations(count: int) -> list[Demonstration]:
+            problems = []
+            while len(problems) < count:
+                drawn = [p for p in sampler.next(count) if p.demonstration is not None]
+                if not drawn:
+                    raise ConfigError(
+                        f"sft.steps: {count} problems of task {self.config.task.name!r} in a row have no demonstration; "
+                        "set sft.steps = 0, or give the task demonstrations"
+                    )
+                problems += drawn
+            problems = problems[:count]
+            responses = self._encoder.encode_demonstrations([str(p.demonstration) for p in problems])
+            return [
+                Demonstration(prompt_ids=prompt, response_ids=[*response, stop_id])
+                for prompt, response in zip(self._encoder.encode(problems), responses, strict=True)
+            ]
+
+        steps = warm_start(
+            self._model.policy, next_demonstrations,
+            steps=sft.steps, batch_size=sft.batch_size, micro_batch_size=sft.micro_batch_size, lr=sft.lr,
+            warmup_steps=sft.warmup_steps, weight_decay=sft.weight_decay, max_grad_norm=sft.max_grad_norm,
+        )  # fmt: skip
+        self.folder.sft_metrics_path.unlink(missing_ok=True)
+        tracker = Tracker([JsonlSink(self.folder.sft_metrics_path)])
+        with progress("SFT", sft.steps, lines=10) as bar:
+            for step, metrics in enumerate(steps, start=1):
+                bar.advance({"loss": tracker.log(step, metrics)["sft/loss"]})
+        tracker.close()
+
+    def _trainer(self, reference: CausalLM) -> Trainer:
+        return wiring.build_trainer(
+            self.config, self._model, reference,
+            problems=self._train_problems, verifiers=self._verifiers, encoder=self._encoder, engine=self._engine,
+            tracker=Tracker([]), record=self._record,
+        )  # fmt: skip
+
+    def _record(self, step: int, rollouts: Sequence[Rollout], experience: Experience) -> None:
+        every = self.config.tracking.rollouts_every
+        if every and step % every == 0:
+            with self._watch.measure("record"):
+                self.folder.write_rollouts(step, rollout_records(rollouts, experience))
+
+    def _ppo(self, trainer: Trainer) -> int:
+        steps = self.config.run.steps
+        with catching_interrupts() as interrupts, progress("PPO", steps, initial=trainer.step_number) as bar:
+            interrupts.note = bar.note
+            while trainer.step_number < steps and not interrupts.requested:
+                try:
+                    numbers = trainer.step()
+                except NonFiniteLossError as error:
+                    raise self._explained(error, trainer) from error
+                self._after_step(trainer, numbers, bar)
+                if interrupts.requested or self._is_due(self.config.checkpoint.every, trainer.step_number):
+                    self._save(trainer)
+            return 0 if trainer.step_number >= steps else interrupts.exit_code
+
+    def _after_step(self, trainer: Trainer, numbers: dict[str, float | None], bar: Progress) -> None:
+        step = trainer.step_number
+        for stage in _STAGES:
+            self._watch.totals_s[stage] += numbers[f"time/{stage}_s"] or 0.0
+        bar.advance(
+            {
+                "reward": numbers["reward/mean"],
+                "pass": numbers["verify/pass_rate"],
+                "kl": numbers["kl/per_response"],
+                "tokens": numbers["rollout/response_tokens"],
+            }
+        )
+        for warning in self.alarms.after_step(step, numbers):
+            bar.note(warning)
+        if self._is_due(self.config.evaluation.every, step):
+            self._evaluate("ppo", step, rollouts=trainer.rollouts_drawn, bar=bar)
+
+    def _is_due(self, every: int, step: int) -> bool:
+        return step == self.config.run.steps or (every > 0 and step % every == 0)
+
+    def _evaluate(self, phase: str, step: int, *, rollouts: int = 0, bar: Progress | None = None) -> None:
+        """Measure the held-out pass rate, greedy and sampled, and record it; before and after PPO on all problems."""
+        if any(record["phase"] == phase and record["step"] == step for record in self.folder.read_evaluations()):
+            return  # it was recorded before the run was killed
+        whole = phase != "ppo" or step == self.config.run.steps
+        problems = self._test_problems if whole else self._test_problems[: self.config.evaluation.curve_problems]
+        sampling = wiring.build_sampling(self.config)
+        modes = {
+            "greedy": replace(sampling, temperature=0.0, top_p=1.0, top_k=0, samples_per_prompt=1),
+            "sampled": replace(sampling, samples_per_prompt=self.config.evaluation.samples_per_problem),
+        }
+        record: dict[str, Any] = {"step": step, "phase": phase, "split": self.config.evaluation.split}
+        with self._watch.measure("evaluate"):
+            for mode, chosen in modes.items():
+                rate, responses = evaluate(
+                    self._engine, self._encoder, problems, self._verifiers, chosen,
+                    seed=derive_seed(self.config.run.seed, f"evaluate {mode}"),
+                    workers=self.config.rollout.judge_workers, retries=self.config.rollout.judge_retries,
+                )  # fmt: skip
+                record[mode] = rate.as_record()
+                if whole:
+                    self.folder.write_responses(f"{phase}_{step:06d}_{mode}", responses)
+        record |= {"problems": len(problems), "wall_s": self._elapsed_s(), "rollouts": rollouts}
+        self.folder.append_evaluation(record)
+        note = bar.note if bar else print
+        note(evaluation_line(record))
+        if record["sampled"]["truncated_frac"] > TRUNCATED_LIMIT:
+            note(f"warning: {self.alarms.truncation(record['sampled']['truncated_frac'])}")
+
+    def _elapsed_s(self) -> float:
+        return self._elapsed_before_s + time.perf_counter() - self._start_s
+
+    def _save(self, trainer: Trainer) -> None:
+        with self._watch.measure("checkpoint"):
+            save_checkpoint(
+                self.folder.checkpoints_dir, f"step_{trainer.step_number:06d}",
+                actor_critic=trainer.actor_critic, tokenizer=self._model.tokenizer, state=self._state(trainer),
+                keep=self.config.checkpoint.keep,
+            )  # fmt: skip
+
+    def _state(self, trainer: Trainer) -> dict[str, Any]:
+        return {
+            "trainer": trainer.state_dict(),
+            "elapsed_s": self._elapsed_s(),
+            "stage_times_s": dict(self._watch.totals_s),
+            "started": self._started,
+        }
+
+    def _explained(self, error: NonFiniteLossError, trainer: Trainer) -> NonFiniteLossError:
+        # Part of the step's minibatches may have been applied, so this is for looking at, not a checkpoint to resume from.
+        stopped = save_checkpoint(
+            self.folder.path / "stopped", f"step_{trainer.step_number:06d}",
+            actor_critic=trainer.actor_critic, tokenizer=self._model.tokenizer, state=self._state(trainer),
+        )  # fmt: skip
+        return NonFiniteLossError(
+            f"step {trainer.step_number + 1}: {error}. The weights before that minibatch are in {stopped}; "
+            f"the last checkpoint is untouched in {self.folder.checkpoints_dir}"
+        )
+
+    def _write_summary(self, trainer: Trainer, *, finished: bool) -> None:
+        config = self.config
+        summary = {
+            "name": self.folder.name,
+            "task": config.task.name,
+            "model": config.model.name,
+            "algorithm": config.algorithm.preset,
+            "seed": config.run.seed,
+            "commit": code_commit(),
+            "versions": software(),
+            "machine": machine(),
+            "started": self._started,
+            "wall_s": self._elapsed_s(),
+            "steps": trainer.step_number,
+            "rollouts": trainer.rollouts_drawn,
+            "tokens": trainer.tokens_drawn,
+            "pass_rate": pass_rates(self.folder.read_evaluations()),
+            "stage_times_s": dict(self._watch.totals_s),
+            "peak_memory_mb": peak_memory_mb(),
+            "warnings": self.alarms.raised,
+            "finished": finished,
+        }
+        self.folder.write_summary(summary)
+        plot_curves([self.folder.path], self.folder.curve_path)
+        atomic_write(self.folder.card_path, run_card(summary, self.folder))
+
+
+def evaluation_line(record: dict[str, Any]) -> str:
+    """Return an evaluation as one line: where, how often right, with its interval."""
+    where = {"base": "base model", "sft": "after SFT", "ppo": f"after {record['step']} PPO steps"}[record["phase"]]
+    rates = "   ".join(f"{mode} {rate_text(record[mode])}" for mode in ("greedy", "sampled"))
+    return f"held-out pass rate {where}:  {rates}   (n = {record['greedy']['n']})"
+
+
+def rate_text(rate: dict[str, Any]) -> str:
+    """Return a pass rate with its 95 % interval: "51.2 % [46.8, 55.6]"."""
+    if rate["pass_rate"] is None:
+        return "none judged"
+    return f"{100 * rate['pass_rate']:.1f} % [{100 * rate['low']:.1f}, {100 * rate['high']:.1f}]"

@@ -1,0 +1,1 @@
+"""The configuration: models, loading (TOML and overrides), checks, and the annotated document."""

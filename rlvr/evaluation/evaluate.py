@@ -1,0 +1,111 @@
+"""Pass rate of a policy on held-out problems, with its interval and everything that could mislead about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rlvr.evaluation.intervals import Interval, cluster_bootstrap, wilson
+from rlvr.rollout.judge import Judged, judge
+from rlvr.rollout.prompts import PromptEncoder
+from rlvr.rollout.types import Finish, Response, RolloutEngine, Sampling
+from tasks.types import Problem
+from verifiers.errors import VerifierError
+from verifiers.types import Outcome, Verifier
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PassRate:
+    """How often responses to a set of problems were right."""
+
+    pass_rate: float | None
+    """Share of judged responses that are correct; None when none could be judged."""
+    interval: Interval | None
+    """95 %: Wilson with one response per problem, cluster bootstrap over problems otherwise."""
+    problems: int
+    n: int
+    """Responses judged."""
+    correct: int
+    failed: int
+    """Responses that could not be judged: our failure, in neither n nor correct."""
+    truncated_frac: float
+    no_answer_frac: float
+    response_tokens: float
+    """Mean."""
+    temperature: float
+    samples_per_problem: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as a JSON-like dict with `low` and `high` for the interval."""
+        return {
+            "pass_rate": self.pass_rate,
+            "low": self.interval.low if self.interval else None,
+            "high": self.interval.high if self.interval else None,
+            **{
+                name: getattr(self, name)
+                for name in (
+                    "n", "correct", "failed", "problems", "truncated_frac", "no_answer_frac", "response_tokens",
+                    "temperature", "samples_per_problem",
+                )
+            },
+        }  # fmt: skip
+
+
+def evaluate(
+    engine: RolloutEngine,
+    encoder: PromptEncoder,
+    problems: Sequence[Problem],
+    verifiers: Mapping[str, Verifier],
+    sampling: Sampling,
+    *,
+    seed: int,
+    workers: int = 4,
+    retries: int = 2,
+) -> tuple[PassRate, list[dict[str, Any]]]:
+    """Return the pass rate on `problems`, and one record for each response (problem, text, verdict)."""
+    responses = engine.generate(encoder.encode(problems), sampling, seed=seed)
+    repeated = [problem for problem in problems for _ in range(sampling.samples_per_prompt)]
+    judged = judge(repeated, responses, verifiers, workers=workers, retries=retries)
+    rate = _pass_rate(responses, judged, sampling)
+    return rate, [_record(*row) for row in zip(repeated, responses, judged, strict=True)]
+
+
+def _pass_rate(responses: Sequence[Response], judged: Sequence[Judged], sampling: Sampling) -> PassRate:
+    samples = sampling.samples_per_prompt
+    verdicts = [found for found in judged if not isinstance(found, VerifierError)]
+    correct = sum(verdict.outcome is Outcome.CORRECT for verdict in verdicts)
+    interval = None
+    if verdicts and samples == 1:
+        interval = wilson(correct, len(verdicts))
+    elif verdicts:
+        means: list[float] = []
+        for start in range(0, len(judged), samples):
+            own = [found for found in judged[start : start + samples] if not isinstance(found, VerifierError)]
+            if own:
+                means.append(sum(verdict.outcome is Outcome.CORRECT for verdict in own) / len(own))
+        interval = cluster_bootstrap(means)
+    return PassRate(
+        pass_rate=correct / len(verdicts) if verdicts else None,
+        interval=interval,
+        problems=len(responses) // samples,
+        n=len(verdicts),
+        correct=correct,
+        failed=len(judged) - len(verdicts),
+        truncated_frac=sum(r.finish is Finish.LENGTH for r in responses) / len(responses),
+        no_answer_frac=sum(v.outcome is Outcome.NO_ANSWER for v in verdicts) / max(1, len(verdicts)),
+        response_tokens=sum(len(r.token_ids) for r in responses) / len(responses),
+        temperature=sampling.temperature,
+        samples_per_problem=samples,
+    )
+
+
+def _record(problem: Problem, response: Response, found: Judged) -> dict[str, Any]:
+    common = {"problem": problem.id, "prompt": problem.prompt, "text": response.text, "finish": response.finish.value}
+    if isinstance(found, VerifierError):
+        return {**common, "outcome": None, "error": str(found)}
+    return {
+        **common,
+        "outcome": found.outcome.value,
+        "score": found.score,
+        "answer": found.answer,
+        "detail": found.detail,
+    }

@@ -1,0 +1,13 @@
+"""Every random choice of a run, derived from the run's seed, what the choice is for, and when.
+
+No generator outlives a step, so there is no generator state to save: step 40 draws the same numbers whether the run came there in
+one go or was resumed.
+"""
+
+import hashlib
+
+
+def derive_seed(seed: int, purpose: str, *indices: int) -> int:
+    """Return a 63-bit seed for `purpose` ("rollout", "minibatches", ...) at `indices` (step, epoch, ...)."""
+    text = "/".join([str(seed), purpose, *map(str, indices)])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1

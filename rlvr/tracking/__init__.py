@@ -1,0 +1,1 @@
+"""What a run records: metrics, the run folder, its card, and progress on the screen."""

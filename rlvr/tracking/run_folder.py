@@ -1,0 +1,186 @@
+"""The folder of a run: where everything lies, and how it is written so that a kill at any moment does no harm."""
+
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from rlvr.errors import RunFolderError
+from rlvr.tracking.atomic import atomic_write, fsync_path, fsync_tree, replacing
+from rlvr.tracking.jsonl import mend, parse_lines, read_records, to_json, write_records
+
+
+def next_free_name(directory: Path, stem: str) -> str:
+    """Return the name after the highest one in use, such as "arithmetic-ppo-3"; the directory need not exist."""
+    pattern = re.compile(re.escape(stem) + r"-(\d+)")
+    present = os.listdir(directory) if directory.is_dir() else []
+    numbers = [int(match[1]) for name in present if (match := pattern.fullmatch(name))]
+    return f"{stem}-{max(numbers, default=0) + 1}"
+
+
+class RunFolder:
+    """An existing run folder. Make one with `create`, reopen one with `open`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, config_toml: str) -> Self:
+        """Make a new run folder that holds its configuration from the first moment on.
+
+        Raises:
+            RunFolderError: something of that name exists already.
+        """
+        taken = RunFolderError(
+            f"{path} exists already; resume it with `rlvr train --resume {path}` or choose another run.name"
+        )
+        if os.path.lexists(path):
+            raise taken
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        # Left by a process of the same number that was killed right here; numbers repeat soon in containers.
+        shutil.rmtree(temporary, ignore_errors=True)
+        try:
+            temporary.mkdir()
+            (temporary / "config.toml").write_text(config_toml, encoding="utf-8")
+            (temporary / "rollouts").mkdir()
+            (temporary / "checkpoints").mkdir()
+            fsync_tree(temporary)
+            # A folder with files in it is never replaced by a rename, so of two runs that start at once only one wins.
+            temporary.rename(path)
+        except OSError as error:
+            if os.path.lexists(path):
+                raise taken from error
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        fsync_path(path.parent)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Return an existing run folder.
+
+        Raises:
+            RunFolderError: there is no run at `path`.
+        """
+        if not (path / "config.toml").is_file():
+            what = "has no config.toml" if path.is_dir() else "does not exist"
+            raise RunFolderError(f"{path} is not a run folder: it {what}; give the folder that `rlvr train` made")
+        return cls(path)
+
+    def discard(self) -> None:
+        """Remove a new run folder in which nothing has happened yet."""
+        shutil.rmtree(self.path)
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    @property
+    def config_path(self) -> Path:
+        """The resolved configuration."""
+        return self.path / "config.toml"
+
+    @property
+    def metrics_path(self) -> Path:
+        """One line per PPO step."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def sft_metrics_path(self) -> Path:
+        """One line per step of the warm start."""
+        return self.path / "sft.jsonl"
+
+    @property
+    def evaluations_path(self) -> Path:
+        """One line per held-out evaluation."""
+        return self.path / "evaluations.jsonl"
+
+    @property
+    def checkpoints_dir(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def reference_path(self) -> Path:
+        """The SFT policy that the KL penalty is measured against, as a Hugging Face folder."""
+        return self.path / "reference"
+
+    @property
+    def summary_path(self) -> Path:
+        """What the run came to, for programs; the card tells people."""
+        return self.path / "summary.json"
+
+    @property
+    def curve_path(self) -> Path:
+        return self.path / "curve.png"
+
+    @property
+    def card_path(self) -> Path:
+        return self.path / "README.md"
+
+    def rollouts_path(self, step: int) -> Path:
+        """Every rollout of one step, gzipped JSON lines."""
+        return self.path / "rollouts" / f"step_{step:06d}.jsonl.gz"
+
+    def truncate_after(self, step: int) -> None:
+        """Forget every metric, evaluation and rollout after `step`, so that a run resumed there records them once."""
+        for path in (self.metrics_path, self.evaluations_path):
+            if path.exists():
+                write_records(path, [record for record in read_records(path) if record["step"] <= step])
+        for path in (self.path / "rollouts").glob("step_*.jsonl.gz"):
+            number = re.fullmatch(r"step_(\d+)\.jsonl\.gz", path.name)
+            if number and int(number[1]) > step:
+                path.unlink()
+
+    def write_rollouts(self, step: int, records: Iterable[Mapping[str, Any]]) -> None:
+        """Write a step's rollouts; equal records give equal bytes."""
+        path = self.rollouts_path(step)
+        path.parent.mkdir(exist_ok=True)
+        # Without an empty filename and mtime 0 the gzip header would hold the temporary name and the clock.
+        with (
+            replacing(path) as file,
+            gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=1, mtime=0) as packed,
+        ):
+            for record in records:
+                packed.write((to_json(record) + "\n").encode())
+
+    def read_rollouts(self, step: int) -> list[dict[str, Any]]:
+        """Return a step's rollouts.
+
+        Raises:
+            RunFolderError: none were recorded for that step.
+        """
+        path = self.rollouts_path(step)
+        if not path.exists():
+            raise RunFolderError(f"{path} does not exist: no rollouts were recorded at step {step}")
+        return parse_lines(gzip.decompress(path.read_bytes()), path)
+
+    def write_responses(self, name: str, records: Iterable[Mapping[str, Any]]) -> None:
+        """Write the responses of an evaluation to responses/<name>.jsonl."""
+        path = self.path / "responses" / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        write_records(path, records)
+
+    def append_evaluation(self, record: Mapping[str, Any]) -> None:
+        """Add one held-out evaluation, on disk when this returns."""
+        mend(self.evaluations_path)
+        with self.evaluations_path.open("a", encoding="utf-8") as file:
+            file.write(to_json(record) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Return the metrics of every PPO step so far, oldest first."""
+        return read_records(self.metrics_path)
+
+    def read_evaluations(self) -> list[dict[str, Any]]:
+        """Return the held-out evaluations so far, oldest first."""
+        return read_records(self.evaluations_path)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Write summary.json in place of an earlier one."""
+        atomic_write(self.summary_path, to_json(summary, indent=2) + "\n")

@@ -1,0 +1,1 @@
+"""Warm start, experience, update, and the loop that ties them."""

@@ -1,0 +1,62 @@
+import io
+import re
+
+import pytest
+
+from rlvr.tracking.progress import duration, progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def lines_of(steps: int, *, initial: int = 0, lines: int | None = None, count: int = 1) -> list[str]:
+    stream = io.StringIO()
+    with progress("step", steps, initial=initial, lines=lines, stream=stream) as bar:
+        for _ in range(initial, steps, count):
+            bar.advance({"reward": 0.512, "pass": 0.512, "kl": None}, count)
+    return stream.getvalue().splitlines()
+
+
+def test_a_log_file_gets_one_readable_line_per_step():
+    lines = lines_of(12)
+    assert len(lines) == 12
+    assert re.fullmatch(r"step  3/12  reward 0\.512  pass 51\.2 %  kl -  \S+ s/step  left 0s", lines[2])
+    assert "left" not in lines[-1]
+
+
+def test_a_resumed_phase_counts_on():
+    assert lines_of(12, initial=9)[0].startswith("step 10/12 ")
+
+
+@pytest.mark.parametrize(("steps", "count"), [(300, 1), (300, 7), (95, 1), (10, 1), (3, 1)])
+def test_a_long_phase_is_thinned_but_shows_its_first_and_last_step(steps, count):
+    lines = lines_of(steps, lines=10, count=count)
+    assert min(steps, 10) <= len(lines) <= 13
+    assert lines[0].split("/")[0].split()[-1] == str(count)
+    assert "left" not in lines[-1]
+
+
+def test_notes_stand_on_their_own_line_in_a_log_file():
+    stream = io.StringIO()
+    with progress("step", 2, stream=stream) as bar:
+        bar.note("warning: no reference")
+    assert stream.getvalue() == "warning: no reference\n"
+
+
+def test_a_terminal_gets_a_bar_with_the_numbers_and_notes_above_it():
+    stream = Terminal()
+    with progress("step", 2, stream=stream) as bar:
+        bar.advance({"reward": 0.5, "pass": 0.25})
+        bar.note("warning: no reference")
+        bar.advance({"reward": 1.0, "pass": 0.75})
+    shown = stream.getvalue()
+    assert "2/2" in shown
+    assert "reward 1.000  pass 75.0 %" in shown
+    assert re.search(r"(^|[\r\n])warning: no reference\n", shown)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59.6, "1m00s"), (108, "1m48s"), (7500, "2h05m")])
+def test_durations_read_as_people_write_them(seconds, text):
+    assert duration(seconds) == text
