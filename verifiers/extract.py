@@ -17,19 +17,21 @@ from tasks.types import MathAnswer, Problem
 from verifiers.errors import BadReferenceError
 from verifiers.numerals import tidy
 
+# "\\\\" is a line break, so that the brace behind it counts; before "boxed" it is an answer that was escaped twice.
 _BRACES = re.compile(r"\\boxed\s*+\{|\\\\(?!boxed)|\\[{}]|[{}]")
 _TAG_NAME = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 
 # Loose on purpose: a whole run of digits, commas and stops is taken, so that "3,5" is not read as 5. What it means is
 # decided by verifiers.numerals. Possessive throughout: nothing is scanned twice.
 _RUN = r"(?:\d++(?:[.,\u2009]\d++)*+|\.\d++)"
+_APART = r"(?<![A-Za-z0-9_])"  # x_1, file5 and the like name things
 _LAST_NUMBER = re.compile(
     rf"""
     (?:(?<![\w)\]}}.])[-+])?+ [$\u20ac\u00a3\u00a5\u20b9]?+ (?:(?<![\w)\]}}.])[-+])?+
     (?:
-        (?:(?<!\d)\d{{1,9}}\s?)?\\[dt]?frac\s?(?:\{{\s?[-+]?{_RUN}\s?\}}|\d)\s?(?:\{{\s?[-+]?{_RUN}\s?\}}|\d)
-      | (?:(?<![\d.,])\d{{1,9}}[ ])?{_RUN}\s?/\s?{_RUN}
-      | {_RUN}(?:[eE][-+]?\d++|\s?[\u00d7x*]\s?10\s?\^\s?(?:\{{\s?[-+]?\d++\s?\}}|[-+]?\d++))?
+        (?:(?<!\d)\d{{1,9}}\s?)?\\[cdt]?frac\s?(?:\{{\s?[-+]?{_RUN}\s?\}}|\d)\s?(?:\{{\s?[-+]?{_RUN}\s?\}}|\d)
+      | {_APART}(?:(?<![.,])\d{{1,9}}[ ])?{_RUN}\s?/\s?{_RUN}
+      | {_APART}{_RUN}(?:[eE][-+]?\d++|\s?[\u00d7x*]\s?10\s?\^\s?(?:\{{\s?[-+]?\d++\s?\}}|[-+]?\d++))?
         (?:\^(?:\{{\s?[-+]?\d++\s?\}}|[-+]?\d++))?
     )
     (?:\s?(?:%|percent\b))? (?:\s(?i:dozen|hundred|thousand|million|billion|trillion)\b)?

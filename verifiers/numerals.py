@@ -8,7 +8,7 @@ All of the text must be the number: what is left over makes it no number, never 
     3/4  \frac{3}{4}  \frac34  1\frac{1}{2}   simple fractions and mixed numbers
     28%  3 million  2 dozen     scales, which change the value
     $5  \$5  5 km/h  72 clips   currencies and units, which do not
-    $72$  \text{72}  **72**  72.              wrappings
+    $72$  \text{72}  {72}  **72**  72.        wrappings
 
 A comma in front of anything but three digits ("3,5") is ambiguous and is not read.
 """
@@ -16,6 +16,7 @@ A comma in front of anything but three digits ("3,5") is ambiguous and is not re
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from unicodedata import normalize
 
 MAX_LENGTH = 1000
 """Characters; a longer text is not a number."""
@@ -66,10 +67,13 @@ _REPLACEMENTS = (
     ("\\cdot", "\u00d7"),
     ("\\degree", " degrees"),
 )
+_VULGAR_FRACTIONS = [chr(point) for point in (*range(0xBC, 0xBF), *range(0x2150, 0x215F))]
 _CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d", "-"),
         **dict.fromkeys("\u00a0\u202f\u2007", "\u2009"),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"),  # zero width: dropped
+        **{sign: f" {normalize('NFKC', sign)}".replace("\u2044", "/") for sign in _VULGAR_FRACTIONS},
         "\uff0b": "+",
         "\uff0c": ",",
         "\uff0e": ".",
@@ -89,9 +93,12 @@ _WRAPPINGS = (
     ("**", "**"),
     ("*", "*"),
     ("`", "`"),
+    ("{", "}"),
     ("__", "__"),
 )
-_TEXT = re.compile(r"\\(?:text|textbf|textrm|textit|mathrm|mathbf|mbox|operatorname)\s*+\{([^{}]*)\}")
+_TEXT = re.compile(
+    r"\\(?:text|textbf|textrm|textit|textnormal|boldsymbol|mathrm|mathbf|mbox|operatorname)\s*+\{([^{}]*)\}"
+)
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _CIRCLE = re.compile(r"\^\s*+(?:\\circ|\{\s*\\circ\s*\})")
 
@@ -109,7 +116,7 @@ _NUMBER = re.compile(
         (?:[eE](?P<exponent>[-+]?\d+)|\s?[\u00d7x*]\s?{_TEN_TO_THE}(?P<times_ten_to>[-+]?\d+|\{{\s?[-+]?\d+\s?\}}))?
       | {_TEN_TO_THE}(?P<ten_to>[-+]?\d+|\{{\s?[-+]?\d+\s?\}})
       | (?:(?P<whole>\d+)\s+)?(?P<over>{_DECIMAL})\s?/\s?(?P<under>{_DECIMAL})
-      | (?P<tex_whole>\d+)?\s?\\[dt]?frac\s?
+      | (?P<tex_whole>\d+)?\s?\\[cdt]?frac\s?
         (?:\{{\s?(?P<tex_over>{_SIGNED})\s?\}}|\s?(?P<tex_over_digit>\d))\s?
         (?:\{{\s?(?P<tex_under>{_SIGNED})\s?\}}|(?P<tex_under_digit>\d))
     )

@@ -56,6 +56,8 @@ class TrainingRun:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         if config.run.threads:
             torch.set_num_threads(config.run.threads)
+        # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is started.
+        torch.set_flush_denormal(True)
         torch.manual_seed(config.run.seed)
         task = wiring.build_task(config)
         self._train_problems = wiring.problems_of(config, task, "train")

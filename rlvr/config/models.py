@@ -55,7 +55,7 @@ class ModelConfig(Section):
         description="System message for the chat template; "
         "absent leaves the template's own, and an empty string asks for none.",
     )
-    tiny_hidden: PositiveInt = Field(default=128, description="Width of the tiny model.")
+    tiny_hidden: PositiveInt = Field(default=160, description="Width of the tiny model.")
     tiny_layers: PositiveInt = Field(default=4, description="Layers of the tiny model.")
     tiny_heads: PositiveInt = Field(
         default=4, description="Attention heads of the tiny model; must divide tiny_hidden."

@@ -29,7 +29,7 @@ class LoadedModel:
 class TinyShape:
     """Size of the model that `name = "tiny"` builds."""
 
-    hidden: int = 128
+    hidden: int = 160
     layers: int = 4
     heads: int = 4
 
