@@ -106,7 +106,7 @@ class Arithmetic:
         self,
         *,
         digits: int = 3,
-        slip_rate: float = 0.6,
+        slip_rate: float = 0.7,
         train_problems: int = 200_000,
         test_problems: int = 0,
         seed: int = 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +50,8 @@ def train(
     if resume is None:
         name = config.run.name or next_free_name(Path(config.run.dir), f"{config.task.name}-{config.algorithm.preset}")
         folder = RunFolder.create(Path(config.run.dir) / name, annotated_toml(config))
-    resume_command = f"rlvr train --resume {folder.path}" + "".join(f" --plugin {file}" for file in plugin or [])
+    plugin_options = [part for file in plugin or [] for part in ("--plugin", str(file))]
+    resume_command = shlex.join(["rlvr", "train", "--resume", str(folder.path), *plugin_options])
     try:
         run = TrainingRun(config, folder)
     except BaseException:
@@ -62,6 +64,10 @@ def train(
     except KeyboardInterrupt:
         typer.echo(f"interrupted; go on with: {resume_command}", err=True)
         raise typer.Exit(130) from None
+    except Exception:
+        if folder.is_blank:
+            folder.discard()  # so that the corrected run can have its name
+        raise
     if exit_code:
         typer.echo(f"interrupted and saved; go on with: {resume_command}", err=True)
         raise typer.Exit(exit_code)
@@ -79,6 +85,8 @@ def _print_end(folder: RunFolder) -> None:
         for phase, rates in summary["pass_rate"].items()
     ]
     first = next(iter(summary["pass_rate"].values()))
+    trained = folder.checkpoints_dir / f"step_{summary['steps']:06d}" / "policy"
+    model = trained if summary["steps"] else folder.reference_path
     minutes, seconds = divmod(round(summary["wall_s"]), 60)
     lines = [
         "",
@@ -89,6 +97,6 @@ def _print_end(folder: RunFolder) -> None:
         f"{summary['rollouts']:,} rollouts in {minutes}m{seconds:02d}s, {summary['peak_memory_mb']:.0f} MB at most",
         f"curve      {folder.curve_path}",
         f"card       {folder.card_path}",
-        f"model      {folder.checkpoints_dir}/step_{summary['steps']:06d}/policy",
+        f"model      {model}",
     ]
     typer.echo("\n".join(lines))

@@ -21,7 +21,7 @@ from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import frozen_copy
 from rlvr.rollout.records import rollout_records
 from rlvr.rollout.types import Experience, Rollout
-from rlvr.seeding import derive_seed
+from rlvr.seeding import derive_seed, seed_process
 from rlvr.tracking.atomic import atomic_write
 from rlvr.tracking.card import run_card
 from rlvr.tracking.progress import Progress, progress
@@ -58,7 +58,7 @@ class TrainingRun:
             torch.set_num_threads(config.run.threads)
         # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is started.
         torch.set_flush_denormal(True)
-        torch.manual_seed(config.run.seed)
+        seed_process(config.run.seed)
         task = wiring.build_task(config)
         self._train_problems = wiring.problems_of(config, task, "train")
         held_out = wiring.problems_of(config, task, config.evaluation.split)
@@ -84,6 +84,7 @@ class TrainingRun:
             self._elapsed_before_s = state["elapsed_s"]
             self._watch.totals_s.update(state["stage_times_s"])
             self._started = state["started"]
+            self.alarms.raised[:] = state.get("warnings", [])
             self.folder.truncate_after(trainer.step_number)
         # Opened only now: the records after the checkpoint are gone.
         trainer.tracker = Tracker([JsonlSink(self.folder.metrics_path)])
@@ -236,6 +237,7 @@ class TrainingRun:
             "elapsed_s": self._elapsed_s(),
             "stage_times_s": dict(self._watch.totals_s),
             "started": self._started,
+            "warnings": list(self.alarms.raised),
         }
 
     def _explained(self, error: NonFiniteLossError, trainer: Trainer) -> NonFiniteLossError:

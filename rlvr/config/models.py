@@ -32,7 +32,7 @@ class RunConfig(Section):
     seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
         default=0, description="Every random choice of the run derives from it."
     )
-    steps: Count = Field(default=100, description="PPO steps; each draws new rollouts. 0 stops after SFT.")
+    steps: Count = Field(default=50, description="PPO steps; each draws new rollouts. 0 stops after SFT.")
     threads: Count = Field(default=0, description="CPU threads for torch; 0 leaves torch's own choice.")
     device: str = Field(default="auto", description='"cpu", "cuda", "mps"; auto takes a GPU where there is one.')
 
@@ -76,13 +76,13 @@ class TaskConfig(Section):
 class SftConfig(Section):
     """Supervised warm start on demonstrations; what it ends with is the frozen reference."""
 
-    steps: Count = Field(default=300, description="Optimizer steps; 0 starts PPO from the model as it is.")
-    batch_size: PositiveInt = Field(default=128, description="Demonstrations per step.")
+    steps: Count = Field(default=700, description="Optimizer steps; 0 starts PPO from the model as it is.")
+    batch_size: PositiveInt = Field(default=32, description="Demonstrations per step.")
     micro_batch_size: Count = Field(
         default=0, description="Rows per forward and backward; 0 takes the whole batch. Changes memory, not results."
     )
-    lr: Positive = Field(default=1e-3, description="Peak learning rate.")
-    warmup_steps: Count = Field(default=20, description="Steps of linear warm-up, then cosine decay to zero.")
+    lr: Positive = Field(default=1.5e-3, description="Peak learning rate.")
+    warmup_steps: Count = Field(default=60, description="Steps of linear warm-up, then cosine decay to zero.")
     weight_decay: NonNegative = Field(default=0.0, description="AdamW's decoupled weight decay.")
     max_grad_norm: Positive = Field(default=1.0, description="Gradients are clipped to this norm.")
 
@@ -95,7 +95,7 @@ class RolloutConfig(Section):
         default=1, description="Responses to each problem; group-based advantages need at least 2."
     )
     max_new_tokens: PositiveInt = Field(
-        default=32, description="Length limit of a response; reaching it is truncation."
+        default=40, description="Length limit of a response; reaching it is truncation."
     )
     temperature: Positive = Field(
         default=1.0, description="Divides the logits when sampling and in every log-probability."
@@ -141,7 +141,7 @@ class AlgorithmConfig(Section):
         default="gae", description="Advantage estimator; only gae uses a critic."
     )
     gamma: Fraction = Field(default=1.0, description="Discount per token.")
-    gae_lambda: Fraction = Field(default=0.95, description="GAE lambda of the policy's advantages.")
+    gae_lambda: Fraction = Field(default=1.0, description="GAE lambda of the policy's advantages.")
     critic_gae_lambda: Fraction = Field(
         default=1.0, description="GAE lambda of the critic's targets; 1 is the Monte-Carlo return."
     )
@@ -181,12 +181,12 @@ class AlgorithmConfig(Section):
     )
     kl_target: Positive = Field(default=6.0, description="Target of the adaptive controller: KL per response in nats.")
     kl_horizon: Positive = Field(default=10000.0, description="Rollouts over which the adaptive controller acts.")
-    epochs: PositiveInt = Field(default=2, description="Passes over each step's rollouts.")
+    epochs: PositiveInt = Field(default=1, description="Passes over each step's rollouts.")
     minibatches: PositiveInt = Field(
-        default=2, description="Optimizer steps per pass; must divide the rollouts of a step."
+        default=4, description="Optimizer steps per pass; must divide the rollouts of a step."
     )
     micro_batch_size: Count = Field(
-        default=0,
+        default=64,
         description="Rows per forward and backward; 0 takes the whole minibatch. Changes memory, not results.",
     )
     target_kl: NonNegative = Field(
@@ -210,22 +210,22 @@ class CriticConfig(Section):
         description="Range around the rollout-time value in the clipped value loss; 0 takes the plain squared error.",
     )
     warmup_steps: Count = Field(
-        default=3, description="First steps in which the critic alone learns (the policy is frozen)."
+        default=1, description="First steps in which the critic alone learns (the policy is frozen)."
     )
 
 
 class OptimizerConfig(Section):
     """AdamW for policy and critic."""
 
-    lr: Positive = Field(default=1e-4, description="Peak learning rate of the policy.")
+    lr: Positive = Field(default=1.5e-4, description="Peak learning rate of the policy.")
     critic_lr: Positive = Field(
         default=1e-3, description="Peak learning rate of the value head or the critic's own backbone."
     )
-    warmup_steps: Count = Field(default=5, description="Steps of linear warm-up.")
+    warmup_steps: Count = Field(default=3, description="Steps of linear warm-up.")
     decay: Literal["none", "linear", "cosine"] = Field(
         default="linear", description="Decay after the warm-up, to final_lr_frac at the last step."
     )
-    final_lr_frac: Fraction = Field(default=0.1, description="Share of the peak learning rate at the last step.")
+    final_lr_frac: Fraction = Field(default=0.05, description="Share of the peak learning rate at the last step.")
     beta1: DecayRate = Field(default=0.9, description="AdamW beta1.")
     beta2: DecayRate = Field(default=0.95, description="AdamW beta2.")
     eps: Positive = Field(default=1e-5, description="AdamW epsilon.")
@@ -239,7 +239,7 @@ class EvaluationConfig(Section):
     split: str = Field(default="test", description="The task's split of held-out problems.")
     problems: Count = Field(default=500, description="Problems of the split to use; 0 means all.")
     every: Count = Field(
-        default=20, description="PPO steps between evaluations on the curve; 0 evaluates only before and after."
+        default=10, description="PPO steps between evaluations on the curve; 0 evaluates only before and after."
     )
     curve_problems: Count = Field(
         default=200, description="Problems per evaluation during training; before and after use `problems`."

@@ -11,6 +11,16 @@ from rlvr.errors import ModelError
 from rlvr.models.logprobs import token_statistics
 
 
+def cast_weights(module: torch.nn.Module, dtype: torch.dtype) -> None:
+    """Store the weights of `module` in `dtype`, in place.
+
+    Buffers stay as they are, unlike in module.to(dtype): rotary frequencies rounded to 16 bits turn far positions by
+    whole radians, and from_pretrained keeps them in float32.
+    """
+    for parameter in module.parameters():
+        parameter.data = parameter.data.to(dtype)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrunkOutput:
     """One forward pass, before the logits: those are made only where they are wanted."""
@@ -24,9 +34,9 @@ class TrunkOutput:
 class CausalLM:
     """Wraps any decoder-only AutoModelForCausalLM for log-probabilities with gradients.
 
-    Dropout is off for good (the module stays in eval mode, which does not stop gradients), so that the policy that is trained is the
-    one that sampled. Batches are right-padded: under causal attention no real token sees the padding, so neither an attention mask nor
-    shifted position ids are needed, for rotary and absolute positions alike.
+    Dropout is off for good (the module stays in eval mode, which does not stop gradients), so that the policy that is
+    trained is the one that sampled. Batches are right-padded: under causal attention no real token sees the padding, so
+    neither an attention mask nor shifted position ids are needed, for rotary and absolute positions alike.
 
     Args:
         module: the transformers model.
@@ -55,16 +65,28 @@ class CausalLM:
 
     @torch.no_grad()
     def _trunk_and_head_make_the_logits(self) -> bool:
-        # Some architectures scale or cap logits after the head (Gemma 2, Cohere, Granite). Asking is safer than a list of them.
+        # Some architectures scale or cap logits after the head (Gemma 2, Cohere, Granite). Asking is safer than a list.
+        # A cap does next to nothing to an untrained model's small logits: the head is made to answer large ones.
         tokens = torch.arange(2, 8, device=self.device).remainder(self.vocabulary_size)[None]
-        whole = self.module(input_ids=tokens, use_cache=False).logits.float()
-        trunk = self.module.base_model(input_ids=tokens, use_cache=False).last_hidden_state
-        if not torch.isfinite(whole).all():
+        if not torch.isfinite(self.module(input_ids=tokens, use_cache=False).logits).all():
             raise ModelError("the model's logits are not finite on a six-token input; its weights are damaged")
-        if trunk.shape[-1] != self.hidden_size:
+        trunk = self.module.base_model(input_ids=tokens, use_cache=False).last_hidden_state
+        calls: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+        def answer_large(_head: Any, inputs: tuple[torch.Tensor, ...], answer: torch.Tensor) -> torch.Tensor:
+            large = torch.linspace(-1e3, 1e3, answer.numel(), device=answer.device).view_as(answer).to(answer.dtype)
+            calls.append((inputs[0], large))
+            return large
+
+        hook = self.module.get_output_embeddings().register_forward_hook(answer_large)
+        try:
+            whole = self.module(input_ids=tokens, use_cache=False).logits
+        finally:
+            hook.remove()
+        if len(calls) != 1 or calls[0][0].shape != trunk.shape:
             return False
-        head = self.module.get_output_embeddings()
-        return torch.allclose(head(trunk).float(), whole, rtol=1e-3, atol=1e-3)
+        read, answered = calls[0]
+        return torch.allclose(read, trunk, rtol=1e-3, atol=1e-3) and torch.equal(answered.float(), whole.float())
 
     def forward(self, tokens: torch.Tensor) -> TrunkOutput:
         """Run the model over right-padded `tokens` [B L]."""

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from rlvr.errors import ModelError
-from rlvr.models.causal_lm import CausalLM
+from rlvr.models.causal_lm import CausalLM, cast_weights
 from rlvr.models.tiny import tiny_model, tiny_tokenizer
 
 
@@ -54,11 +55,12 @@ def load_model(
     Raises:
         ModelError: nothing there, a format that cannot be read, or no EOS token.
     """
+    transformers_logging.disable_progress_bar()  # on saving, too
     if name == "tiny":
         shape = tiny or TinyShape()
         tokenizer: Any = tiny_tokenizer()
         module: Any = tiny_model(tokenizer, hidden=shape.hidden, layers=shape.layers, heads=shape.heads, seed=seed)
-        module = module.to(dtype)
+        cast_weights(module, dtype)
     else:
         module, tokenizer = _load(name, dtype)
     stop_ids = _stop_ids(module, tokenizer)
@@ -84,24 +86,38 @@ def _load(name: str, dtype: torch.dtype) -> tuple[Any, Any]:
     gguf: dict[str, str] = {}
     if path.suffix == ".gguf":
         source, gguf = str(path.parent), {"gguf_file": path.name}
-    transformers_logging.disable_progress_bar()
+    part = "model"
     try:
-        module = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **gguf)
+        module, found = AutoModelForCausalLM.from_pretrained(
+            source, dtype=dtype, ignore_mismatched_sizes=True, output_loading_info=True, **gguf
+        )
+        part = "tokenizer"
         tokenizer = AutoTokenizer.from_pretrained(source, **gguf)
     except ImportError as error:
         raise ModelError(
             f"model.name: {name!r} needs another package: {error}; for GGUF files, pip install 'rlvr[gguf]'"
         ) from error
-    except (OSError, ValueError) as error:
-        first_line = str(error).strip().splitlines()[0]
-        raise ModelError(f"model.name: {name!r} cannot be loaded: {first_line}") from error
+    except (OSError, ValueError, SafetensorError) as error:
+        first_line = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(" :")
+        raise ModelError(f"model.name: the {part} of {name!r} cannot be loaded: {first_line}") from error
+    _check_weights(name, found)
     if gguf:
         _forget_quantization(module)
     return module, tokenizer
 
 
+def _check_weights(name: str, found: Any) -> None:
+    # What is missing or of another shape would be drawn at random, with no more than a warning.
+    absent = sorted(found["missing_keys"]) + sorted(key for key, *_ in found["mismatched_keys"])
+    if absent:
+        raise ModelError(
+            f"model.name: the weights of {name!r} do not fit its config.json: {len(absent)} are missing or of another "
+            f"shape, for instance {absent[0]}; give a complete checkpoint of a causal language model"
+        )
+
+
 def _forget_quantization(module: Any) -> None:
-    # The weights were widened on loading, but transformers still takes the model for a quantised one and refuses to save it.
+    # The weights were widened on loading, but transformers takes the model for a quantised one and will not save it.
     if hasattr(module.config, "quantization_config"):
         del module.config.quantization_config
     module.hf_quantizer = None

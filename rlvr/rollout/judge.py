@@ -25,8 +25,8 @@ def judge(
 ) -> list[Judged]:
     """Return what each problem's verifier finds on each response, in order.
 
-    A VerifierError is our failure, not the response's: the call is tried again, and what still fails is returned as the error. Any
-    other exception is a bug in a verifier and passes through with its traceback.
+    A VerifierError is our failure, not the response's: the call is tried again, and what still fails is returned as the
+    error. Any other exception is a bug in a verifier and passes through with its traceback.
 
     Args:
         verifiers: by the name that problems carry.
@@ -58,7 +58,7 @@ def judge(
                 f"verifier {name!r}: verify_batch gave {len(verdicts)} verdicts for {len(indices)} responses"
             )
         for index, verdict in zip(indices, verdicts, strict=True):
-            judged[index] = verdict
+            judged[index] = _checked(verdict, problems[index])
     if workers == 1 or len(single) < 2:
         found = map(judge_one, single)
     else:
@@ -72,11 +72,20 @@ def judge(
 def _with_retries(verifier: Verifier, problem: Problem, response: str, retries: int) -> Judged:
     for attempt in range(retries + 1):
         try:
-            return verifier.verify(problem, response)
+            return _checked(verifier.verify(problem, response), problem)
         except VerifierError as error:
             if attempt == retries:
                 return error
     raise AssertionError("unreachable: the last try returns")
+
+
+def _checked(verdict: object, problem: Problem) -> Verdict:
+    # Verifiers are plug-ins: one that forgets to return must not pass for one that failed.
+    if not isinstance(verdict, Verdict):
+        raise TypeError(
+            f"verifier {problem.verifier!r} gave {type(verdict).__name__} and not a Verdict on problem {problem.id}"
+        )
+    return verdict
 
 
 def to_rollouts(

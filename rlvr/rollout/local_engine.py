@@ -1,4 +1,7 @@
-"""Sampling with transformers in this process: one prefill for each prompt, a key-value cache, and a batch that shrinks as responses end."""
+"""Sampling with transformers in this process.
+
+One prefill for each prompt, a key-value cache, and a batch that shrinks as responses end.
+"""
 
 import inspect
 from collections.abc import Sequence
@@ -6,7 +9,7 @@ from typing import Any
 
 import torch
 
-from rlvr.models.causal_lm import CausalLM
+from rlvr.models.causal_lm import CausalLM, cast_weights
 from rlvr.rollout.types import Finish, Response, Sampling
 
 COMPACT_WHEN_ENDED = 0.1
@@ -17,8 +20,9 @@ class LocalEngine:
     """A RolloutEngine over a policy in this process.
 
     Args:
-        policy: sampled from in place; a policy with autocast is copied in the autocast dtype instead, which spares a cast for every
-            token (the sampler's log-probabilities then differ from the trainer's by rounding, see the metric rollout/logprob_gap).
+        policy: sampled from in place; a policy with autocast is copied in the autocast dtype instead, which spares a
+            cast for every token (the sampler's log-probabilities then differ from the trainer's by rounding, see the
+            metric rollout/logprob_gap).
         tokenizer: decodes responses.
         stop_ids: tokens that end a response.
         batch_size: responses in flight at a time; 0 means all.
@@ -39,7 +43,10 @@ class LocalEngine:
             self._module = policy.module
             return
         if self._copy is None:
-            self._copy = type(policy.module)(policy.module.config).to(policy.autocast).to(policy.device).eval()
+            with torch.random.fork_rng(devices=[]):  # its random weights are replaced at once
+                self._copy = type(policy.module)(policy.module.config).eval()
+            cast_weights(self._copy, policy.autocast)
+            self._copy.to(policy.device)
         self._copy.load_state_dict(policy.module.state_dict())
         self._module = self._copy
 
@@ -99,7 +106,7 @@ class LocalEngine:
         return self._responses(prompts, samples, tokens, logprobs, lengths, stopped)
 
     def _prefill(self, prompts: Sequence[Sequence[int]], room: int) -> tuple[torch.Tensor, Any, torch.Tensor]:
-        """Run the left-padded prompts; return the next token's logits [B V], the cache, and the attention mask [B P + room]."""
+        """Run the left-padded prompts; return the next logits [B V], the cache, and the attention mask [B P + room]."""
         width = max(len(prompt) for prompt in prompts)
         ids = torch.zeros(len(prompts), width, dtype=torch.long)
         attention = torch.ones(len(prompts), width + room, dtype=torch.long)
@@ -118,7 +125,7 @@ class LocalEngine:
         return output.logits[:, -1], output.cache, attention
 
     def _position_ids(self, positions: torch.Tensor) -> dict[str, torch.Tensor]:
-        # Without them, absolute positions would count the left padding. Models without positions (ALiBi, state spaces) take none.
+        # Without them, absolute positions would count the left padding. Models with ALiBi or state spaces take none.
         return {"position_ids": positions} if self._takes_positions else {}
 
     def _responses(
@@ -148,7 +155,7 @@ class LocalEngine:
 
 
 def _draw(logits: torch.Tensor, sampling: Sampling, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw one token for each row of `logits` [B V]; return ids [B] and their log-probabilities [B] in the full softmax."""
+    """Draw one token for each row of `logits` [B V]; return ids [B] and their full-softmax log-probabilities [B]."""
     logits = logits.float()
     if sampling.temperature == 0.0:
         chosen = logits.argmax(dim=-1)

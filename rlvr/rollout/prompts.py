@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jinja2 import TemplateError
+
 from rlvr.errors import ModelError, PromptTooLongError
 from tasks.types import Problem
 
@@ -18,7 +20,7 @@ class PromptEncoder:
         max_new_tokens: room a response needs.
 
     Raises:
-        ModelError: the template is wanted and there is none.
+        ModelError: the template is wanted and there is none, or a response may fill the whole context.
     """
 
     def __init__(
@@ -37,16 +39,31 @@ class PromptEncoder:
         self._uses_template = has_template and chat_template != "off"
         self._system_prompt = system_prompt
         self._longest = context_length - max_new_tokens
+        if self._longest < 1:
+            raise ModelError(
+                f"rollout.max_new_tokens: {max_new_tokens} leaves no room for a prompt in the model's context of "
+                f"{context_length} tokens; lower it"
+            )
         self._context = f"{context_length} tokens of context less {max_new_tokens} for the response"
 
     def text(self, problem: Problem) -> str:
-        """Return the prompt as the policy sees it, chat template included."""
+        """Return the prompt as the policy sees it, chat template included.
+
+        Raises:
+            ModelError: the template refuses it.
+        """
         if not self._uses_template:
             return problem.prompt
         messages = [{"role": "user", "content": problem.prompt}]
         if self._system_prompt is not None:
             messages.insert(0, {"role": "system", "content": self._system_prompt})
-        return self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        try:
+            return self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        except TemplateError as error:  # some templates refuse a system message
+            raise ModelError(
+                f"problem {problem.id}: the chat template failed: {error}; remove model.system_prompt if it is set, or "
+                'set model.chat_template = "off"'
+            ) from error
 
     def encode(self, problems: Sequence[Problem]) -> list[list[int]]:
         """Return the prompts' token ids.
@@ -59,11 +76,11 @@ class PromptEncoder:
         encoded = self._tokenizer(texts, add_special_tokens=not self._uses_template)["input_ids"]
         for problem, ids in zip(problems, encoded, strict=True):
             if not ids:
-                raise PromptTooLongError(f"problem {problem.id}: its prompt has no tokens")
+                raise PromptTooLongError(f"problem {problem.id}: its prompt has no tokens; leave it out of the data")
             if len(ids) > self._longest:
                 raise PromptTooLongError(
-                    f"problem {problem.id}: its prompt has {len(ids)} tokens, but only {self._longest} fit ({self._context}); "
-                    "lower rollout.max_new_tokens, or leave such problems out of the data"
+                    f"problem {problem.id}: its prompt has {len(ids)} tokens, but only {self._longest} fit "
+                    f"({self._context}); lower rollout.max_new_tokens, or leave such problems out of the data"
                 )
         return encoded
 

@@ -11,7 +11,7 @@ class Truncation(StrEnum):
     """What becomes of a response that the length limit cut."""
 
     FAIL = "fail"
-    """It earns what a wrong one earns, whatever it says so far."""
+    """It earns what a wrong one earns, whatever it says so far; without an answer, what that earns."""
     BOOTSTRAP = "bootstrap"
     """It earns nothing yet; the critic's value of the state after its last token stands for what would have come."""
     MASK = "mask"

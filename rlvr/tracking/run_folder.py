@@ -72,6 +72,12 @@ class RunFolder:
             raise RunFolderError(f"{path} is not a run folder: it {what}; give the folder that `rlvr train` made")
         return cls(path)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing has happened in it yet: it holds its configuration, and no other file has anything in it."""
+        files = (path for path in self.path.rglob("*") if path.is_file() and path != self.config_path)
+        return all(path.stat().st_size == 0 for path in files)
+
     def discard(self) -> None:
         """Remove a new run folder in which nothing has happened yet."""
         shutil.rmtree(self.path)

@@ -12,10 +12,12 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from rlvr.errors import CheckpointError
@@ -71,13 +73,16 @@ def load_checkpoint(path: Path, actor_critic: ActorCritic) -> dict[str, Any]:
     The policy is an ordinary model folder, `path / "policy"`, and was loaded as one.
 
     Raises:
-        CheckpointError: a part is missing, or belongs to another critic.
+        CheckpointError: a part is missing or damaged, or belongs to another critic.
     """
     try:
         state = torch.load(path / "trainer.pt", weights_only=True)
         saved = load_file(path / "critic.safetensors") if actor_critic.critic is not None else {}
-    except OSError as error:
-        raise CheckpointError(f"{path}: {error}; choose another checkpoint, or start a new run") from error
+    except (OSError, EOFError, RuntimeError, UnpicklingError, SafetensorError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise CheckpointError(
+            f"{path} cannot be read: {reason}; delete it to go on from the checkpoint before it, or start a new run"
+        ) from error
     for name, tensor in _critic_tensors(actor_critic).items():
         if name not in saved or saved[name].shape != tensor.shape:
             raise CheckpointError(f"{path}/critic.safetensors is of another critic: it has no {name!r} of this shape")

@@ -143,5 +143,7 @@ def _advantages(
         return to_go, to_go
     # One advantage per response: what it earned, KL penalties included, beside the others of its group.
     compare = {"group_normalized": group_normalized, "group_centered": group_centered, "leave_one_out": leave_one_out}
-    compared = compare[algorithm.advantage](rewards.masked_fill(~mask, 0.0).sum(dim=1), groups)
+    counts = mask.any(dim=1)  # what is left out of the losses is nothing to compare with either
+    compared = torch.zeros_like(rewards[:, 0])
+    compared[counts] = compare[algorithm.advantage](rewards.masked_fill(~mask, 0.0).sum(dim=1)[counts], groups[counts])
     return compared[:, None].expand_as(mask).masked_fill(~mask, 0.0), to_go

@@ -46,12 +46,12 @@ def objective(
 ) -> Objective:
     """Return the objective on `batch`; with `train_policy` False that of the critic alone, which leaves a shared trunk as it is."""
     if not train_policy:
-        value_loss = _value_loss(actor_critic.values(batch.tokens), batch, algorithm, average)
+        value_loss, metrics = _value_loss(actor_critic.values(batch.tokens), batch, algorithm, average)
         return Objective(
             loss=algorithm.value_loss_coef * value_loss,
             value_loss=value_loss.item(),
             approximate_kl=Mean(0.0, 0),
-            metrics=[],
+            metrics=metrics,
         )
     uses_exact_kl = algorithm.kl_in == "loss" and algorithm.kl_estimator == "exact"
     with torch.no_grad():
@@ -60,18 +60,18 @@ def objective(
         batch.tokens, batch.mask, temperature=algorithm.temperature, reference=reference_output
     )
     policy_loss, metrics = _policy_loss(seen.statistics, batch, algorithm, average)
-    loss = policy_loss
     if algorithm.entropy_coef:
-        loss = loss - algorithm.entropy_coef * average(seen.statistics.entropy, batch.mask)
+        policy_loss = policy_loss - algorithm.entropy_coef * average(seen.statistics.entropy, batch.mask)
     if algorithm.kl_in == "loss" and kl_coef:
         divergences = seen.statistics.exact_kl
         if divergences is None:
             divergences = k2(seen.statistics.logprobs, batch.ref_logprobs)
-        loss = loss + kl_coef * average(divergences, batch.mask)
-    value_loss = torch.zeros(())
+        policy_loss = policy_loss + kl_coef * average(divergences, batch.mask)
+    loss, value_loss = policy_loss, torch.zeros(())
     if actor_critic.critic is not None:
-        value_loss = _value_loss(seen.values, batch, algorithm, average)
+        value_loss, value_metrics = _value_loss(seen.values, batch, algorithm, average)
         loss = loss + algorithm.value_loss_coef * value_loss
+        metrics += value_metrics
     logprobs = seen.statistics.logprobs.detach()
     approximate_kl = Mean.of(k3(batch.old_logprobs, logprobs)[batch.mask])
     return Objective(
@@ -107,8 +107,11 @@ def _policy_loss(
     return average(losses, batch.mask), metrics
 
 
-def _value_loss(values: torch.Tensor, batch: Experience, algorithm: Algorithm, average: Average) -> torch.Tensor:
+def _value_loss(
+    values: torch.Tensor, batch: Experience, algorithm: Algorithm, average: Average
+) -> tuple[torch.Tensor, list[Metric]]:
     # Padding is no state: whatever the critic says of it must not reach the gradient.
     values = values[:, :-1].masked_fill(~batch.mask, 0.0)
     losses = value_losses(values, batch.values, batch.returns, clip=algorithm.value_clip)
-    return average(losses, batch.mask)
+    clipped = losses > value_losses(values, batch.values, batch.returns, clip=0.0)
+    return average(losses, batch.mask), [Metric("critic/clip_frac", Mean.of(clipped[batch.mask].float()))]

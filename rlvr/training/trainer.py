@@ -17,7 +17,7 @@ from rlvr.rollout.rewards import RewardRule, Truncation
 from rlvr.rollout.summary import rollout_metrics
 from rlvr.rollout.types import Experience, Finish, Rollout, RolloutEngine, Sampling
 from rlvr.seeding import derive_seed
-from rlvr.tracking.metrics import Metric, combine
+from rlvr.tracking.metrics import Last, Metric, combine
 from rlvr.tracking.sinks import Tracker
 from rlvr.tracking.stopwatch import Stopwatch
 from rlvr.training.algorithm import Algorithm
@@ -177,7 +177,7 @@ class Trainer:
             check_ratio=None if self._checked_policy else check,
         )  # fmt: skip
         self._checked_policy = self._checked_policy or trains_policy
-        return metrics
+        return [*metrics, *(Metric(f"{group['name']}/lr", Last(group["lr"])) for group in self.optimizer.param_groups)]
 
     def _adapt_kl_coef(self, metrics: Sequence[Metric], rollouts: int) -> None:
         per_response = combine(metrics)["kl/per_response"]

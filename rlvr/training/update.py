@@ -138,19 +138,20 @@ def _accumulate_gradients(
 def _apply_gradients(optimizer: torch.optim.Optimizer, max_norm: float) -> list[Metric]:
     """Clip, step, and forget the gradients; return norms before clipping and what became of the step."""
     metrics: list[Metric] = []
-    finite = True
+    finite, moves_policy = True, False
     for group in optimizer.param_groups:
         gradients = [p for p in group["params"] if p.grad is not None]
         if not gradients:
             continue
         norm = torch.nn.utils.clip_grad_norm_(gradients, max_norm).item()
         finite = finite and math.isfinite(norm)
+        moves_policy = moves_policy or group["name"] == "policy"
         metrics.append(Metric(f"{group['name']}/grad_norm", Mean.of(norm)))
     if finite:
         optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return [
         *metrics,
-        Metric("policy/updates", Sum(int(finite))),
+        Metric("policy/updates", Sum(int(finite and moves_policy))),
         Metric("policy/skipped_updates", Sum(int(not finite))),
     ]

@@ -19,7 +19,7 @@ from rlvr.models.causal_lm import CausalLM
 VOCABULARY = 41
 
 # Weights are drawn wide (0.02 is usual), so that positions and earlier tokens move the log-probabilities by whole nats.
-_SPREAD = {"initializer_range": 0.4}
+_SPREAD = {"initializer_range": 0.3}
 _IDS: dict[str, Any] = {"vocab_size": VOCABULARY, "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
 _CONFIGS: dict[str, PreTrainedConfig] = {
     "llama": LlamaConfig(
@@ -32,7 +32,7 @@ _CONFIGS: dict[str, PreTrainedConfig] = {
         max_position_embeddings=64,
     ),
     "opt": OPTConfig(
-        **_IDS, init_std=0.4, hidden_size=16, word_embed_proj_dim=8, ffn_dim=24, num_hidden_layers=2,
+        **_IDS, init_std=0.3, hidden_size=16, word_embed_proj_dim=8, ffn_dim=24, num_hidden_layers=2,
         num_attention_heads=2, max_position_embeddings=64,
     ),
     "gemma2": Gemma2Config(
@@ -43,7 +43,7 @@ _CONFIGS: dict[str, PreTrainedConfig] = {
     "bloom": BloomConfig(**_IDS, **_SPREAD, hidden_size=16, n_layer=2, n_head=2),
 }  # fmt: skip
 ARCHITECTURES = tuple(_CONFIGS)
-"""Rotary, absolute, partly rotary, projected absolute, capped logits with a sliding window, and ALiBi without position ids."""
+"""Rotary, absolute, partly rotary, projected, capped logits with a sliding window, ALiBi without position ids."""
 
 
 def tiny_module(architecture: str = "llama", *, seed: int = 0, **changes: Any) -> Any:
@@ -75,3 +75,10 @@ class IdTokenizer:
         """Return one text per row of ids."""
         assert skip_special_tokens
         return [" ".join(map(str, row)) for row in rows]
+
+
+def gradients(policy: CausalLM) -> torch.Tensor:
+    """Return the gradients of all weights as one vector, zeros where there are none."""
+    return torch.cat(
+        [(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in policy.module.parameters()]
+    )
