@@ -1,7 +1,7 @@
 """Every random choice of a run, derived from the run's seed, what the choice is for, and when.
 
-No generator outlives a step, so there is no generator state to save: step 40 draws the same numbers whether the run came there in
-one go or was resumed.
+No generator outlives a step, so there is no generator state to save: step 40 draws the same numbers whether the run
+came there in one go or was resumed.
 """
 
 import hashlib

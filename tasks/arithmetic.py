@@ -4,8 +4,8 @@ A problem is "347+85=". A right response adds the columns from the units up, nam
 
     7+5=12 4+8+1=13 3+0+1=4 #432
 
-Demonstrations slip: with probability `slip_rate` a carry is forgotten ("4+8=12" above), and the sum is then wrong. A model that
-imitates them learns the format and the habit of forgetting; only the verifier can teach it to carry.
+Demonstrations slip: with probability `slip_rate` a carry is forgotten ("4+8=12" above), and the sum is then wrong. A
+model that imitates them learns the format and the habit of forgetting; only the verifier can teach it to carry.
 """
 
 import hashlib
@@ -30,7 +30,8 @@ def working(a: int, b: int, carried: Sequence[bool]) -> str:
     """Write the column addition of `a` and `b`, then "#" and the sum it leads to.
 
     Args:
-        carried: for each column from the units up, whether a carry into the next column is remembered (if there is one).
+        carried: for each column from the units up, whether a carry into the next column is remembered (if there is
+        one).
     """
     steps: list[str] = []
     digits: list[str] = []
@@ -120,7 +121,8 @@ class Arithmetic:
             raise TaskOptionError(f"task.options.train_problems: must be at least 1, got {train_problems}")
         if not 0 <= test_problems <= most:
             raise TaskOptionError(
-                f"task.options.test_problems: with digits = {digits} there can be 1 to {most} different ones, got {test_problems}"
+                f"task.options.test_problems: with digits = {digits} there can be 1 to {most} different ones, "
+                f"got {test_problems}"
             )
         self.digits = digits
         self.slip_rate = slip_rate

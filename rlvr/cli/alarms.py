@@ -28,7 +28,7 @@ class Alarms:
             found["truncated"] = self.truncation(truncated)
         if passed == 0.0:
             found["nothing right"] = (
-                "no response was right: there is no reward to learn from; check the answer format with more SFT, or take easier problems"
+                "no response was right: nothing can be learned; give it more SFT, or easier problems"
             )
         elif passed == 1.0 and zero_variance == 1.0:
             found["all right"] = "every response was right: there is nothing left to learn; take harder problems"
@@ -44,8 +44,8 @@ class Alarms:
     def truncation(self, share: float) -> str:
         """Say that responses are cut off, and what to raise."""
         return (
-            f"{share:.0%} of the responses reached the limit of {self._max_new_tokens} tokens and were cut off, so that their "
-            f"answers may be missing; raise rollout.max_new_tokens (to {2 * self._max_new_tokens}, say)"
+            f"{share:.0%} of the responses reached the limit of {self._max_new_tokens} tokens and were cut off, so "
+            f"their answers may be missing; raise rollout.max_new_tokens (to {2 * self._max_new_tokens}, say)"
         )
 
     def _raise(self, kind: str, step: int, text: str) -> str | None:

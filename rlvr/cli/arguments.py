@@ -35,7 +35,8 @@ def split_arguments(arguments: list[str] | None) -> tuple[Path | None, list[str]
 def run_configuration(model: str, path: Path | None, overrides: list[str]) -> tuple[str, Config]:
     """Return the model to load and the configuration to judge it under.
 
-    A run folder stands for its latest checkpoint (its reference before there is one) and, unless a file is given, its own configuration.
+    A run folder stands for its latest checkpoint (its reference before there is one) and, unless a file is given, its
+    own configuration.
 
     Raises:
         ConfigError, RunFolderError: as `load_config`; the run has saved no model yet.

@@ -22,7 +22,7 @@ def peak_memory_mb() -> float:
 
 
 def code_commit() -> str | None:
-    """Return the commit of the checkout that rlvr runs from, with "+changes" where it differs; None outside a checkout."""
+    """Return the commit of the checkout rlvr runs from, with "+changes" where files differ; None outside one."""
     package = Path(rlvr.__file__).resolve().parent
     try:
         if not _git(package, "ls-files", "__init__.py"):

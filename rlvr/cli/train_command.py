@@ -35,19 +35,18 @@ def train(
     from rlvr.tracking.run_folder import RunFolder, next_free_name
 
     path, overrides = split_arguments(arguments)
-    if resume is not None:
-        if path is not None or overrides:
-            raise ConfigError(f"--resume takes no configuration: the run's own is {resume / 'config.toml'}")
-        folder = RunFolder.open(resume)
-        config = load_config(folder.config_path, [])
-    else:
-        config = load_config(path, overrides)
+    if resume is not None and (path is not None or overrides):
+        raise ConfigError(f"--resume takes no configuration: the run's own is {resume / 'config.toml'}")
+    resumed = None if resume is None else RunFolder.open(resume)
+    config = load_config(resumed.config_path if resumed else path, overrides)
 
     from rlvr.cli.training_run import TrainingRun
     from rlvr.cli.wiring import load_plugins
 
     load_plugins(plugin or [])
-    if resume is None:
+    if resumed is not None:
+        folder = resumed
+    else:
         name = config.run.name or next_free_name(Path(config.run.dir), f"{config.task.name}-{config.algorithm.preset}")
         folder = RunFolder.create(Path(config.run.dir) / name, annotated_toml(config))
     plugin_options = [part for file in plugin or [] for part in ("--plugin", str(file))]
@@ -55,7 +54,7 @@ def train(
     try:
         run = TrainingRun(config, folder)
     except BaseException:
-        if resume is None:
+        if resumed is None:
             folder.discard()  # nothing has happened in it yet
         raise
     typer.echo(f"run folder: {folder.path}")

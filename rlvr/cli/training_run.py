@@ -1,4 +1,4 @@
-"""A whole run: warm start, frozen reference, PPO with evaluations and checkpoints, and the run folder that tells of it."""
+"""A whole run: warm start, frozen reference, PPO with evaluations and checkpoints, and its run folder."""
 
 import time
 from collections.abc import Sequence
@@ -56,7 +56,8 @@ class TrainingRun:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         if config.run.threads:
             torch.set_num_threads(config.run.threads)
-        # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is started.
+        # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is
+        # started.
         torch.set_flush_denormal(True)
         seed_process(config.run.seed)
         task = wiring.build_task(config)
@@ -113,7 +114,7 @@ class TrainingRun:
     def _sft(self) -> None:
         sft = self.config.sft
         sampler = ProblemSampler(self._train_problems, derive_seed(self.config.run.seed, "demonstrations"))
-        stop_id = self._model.tokenizer.eos_token_id or self._model.stop_ids[0]
+        stop_id = self._model.stop_id
 
         def next_demonstrations(count: int) -> list[Demonstration]:
             problems = []
@@ -121,7 +122,7 @@ class TrainingRun:
                 drawn = [p for p in sampler.next(count) if p.demonstration is not None]
                 if not drawn:
                     raise ConfigError(
-                        f"sft.steps: {count} problems of task {self.config.task.name!r} in a row have no demonstration; "
+                        f"sft.steps: of {count} problems of task {self.config.task.name!r} none has a demonstration; "
                         "set sft.steps = 0, or give the task demonstrations"
                     )
                 problems += drawn
@@ -241,7 +242,8 @@ class TrainingRun:
         }
 
     def _explained(self, error: NonFiniteLossError, trainer: Trainer) -> NonFiniteLossError:
-        # Part of the step's minibatches may have been applied, so this is for looking at, not a checkpoint to resume from.
+        # Part of the step's minibatches may have been applied, so this is for looking at, not a checkpoint to resume
+        # from.
         stopped = save_checkpoint(
             self.folder.path / "stopped", f"step_{trainer.step_number:06d}",
             actor_critic=trainer.actor_critic, tokenizer=self._model.tokenizer, state=self._state(trainer),

@@ -1,6 +1,6 @@
 """The composition root: where configuration becomes objects. Nothing below this file sees a config."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -72,10 +72,27 @@ def problems_of(config: Config, task: Task, split: str) -> Sequence[Problem]:
     return problems
 
 
-def build_verifiers(config: Config, problems: Sequence[Sequence[Problem]]) -> dict[str, Verifier]:
-    """Return a verifier for every name that the problems carry; `task.verifier` stands in for all of them."""
-    names = {some[index].verifier for some in problems for index in range(min(len(some), 10_000))}
-    return {name: load_verifier(config.task.verifier or name, config.task.verifier_options) for name in names}
+class _Verifiers(dict[str, Verifier]):
+    """Verifiers by the name that problems carry, loaded when first asked for."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self._task = config.task
+
+    def __missing__(self, name: str) -> Verifier:
+        self[name] = load_verifier(self._task.verifier or name, self._task.verifier_options)
+        return self[name]
+
+
+def build_verifiers(config: Config, problems: Sequence[Sequence[Problem]]) -> Mapping[str, Verifier]:
+    """Return the verifiers of the problems; `task.verifier` stands in for all of them.
+
+    Those of each split's first problems are loaded now, so that a wrong name or option shows before training.
+    """
+    verifiers = _Verifiers(config)
+    for name in {problem.verifier for some in problems for problem in some[:1000]}:
+        _ = verifiers[name]
+    return verifiers
 
 
 def build_encoder(config: Config, model: LoadedModel) -> PromptEncoder:
@@ -92,7 +109,7 @@ def build_engine(config: Config, model: LoadedModel) -> LocalEngine:
     return LocalEngine(model.policy, model.tokenizer, stop_ids=model.stop_ids, batch_size=config.rollout.batch_size)
 
 
-def build_judging(config: Config, verifiers: dict[str, Verifier]) -> Judging:
+def build_judging(config: Config, verifiers: Mapping[str, Verifier]) -> Judging:
     rollout = config.rollout
     return Judging(
         verifiers=verifiers,
@@ -175,7 +192,7 @@ def build_trainer(
     reference: CausalLM,
     *,
     problems: Sequence[Problem],
-    verifiers: dict[str, Verifier],
+    verifiers: Mapping[str, Verifier],
     encoder: PromptEncoder,
     engine: LocalEngine,
     tracker: Tracker,

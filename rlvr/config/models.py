@@ -124,8 +124,8 @@ class RewardConfig(Section):
     )
     truncation: Literal["fail", "bootstrap", "mask"] = Field(
         default="fail",
-        description="A response cut by the length limit: fail earns `incorrect`; bootstrap adds the critic's value of "
-        "the state after it; mask leaves it out of the losses.",
+        description="A response cut by the length limit: fail earns `incorrect` (or "
+        "`no_answer`); bootstrap earns the critic's value of the state after it; mask leaves it out of the losses.",
     )
 
 

@@ -1,7 +1,6 @@
 """A transformers causal language model as a policy over right-padded batches."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +58,7 @@ class CausalLM:
         """Type in which the matrix products run."""
         return self.autocast or self.module.dtype
 
-    def precision(self) -> AbstractContextManager[None]:
+    def precision(self) -> torch.autocast:
         """Return the context in which forwards run."""
         return torch.autocast(self.device.type, dtype=self.autocast, enabled=self.autocast is not None)
 

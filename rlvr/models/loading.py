@@ -22,6 +22,8 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerBase
     stop_ids: tuple[int, ...]
     """Tokens that end a response."""
+    stop_id: int
+    """The one of them that demonstrations end with: the tokenizer's EOS where it has one."""
     context_length: int
     """Longest prompt plus response, in tokens."""
 
@@ -71,7 +73,11 @@ def load_model(
         )
     policy = CausalLM(module.to(device), autocast=autocast)
     return LoadedModel(
-        policy=policy, tokenizer=tokenizer, stop_ids=stop_ids, context_length=_context_length(module.config)
+        policy=policy,
+        tokenizer=tokenizer,
+        stop_ids=stop_ids,
+        stop_id=tokenizer.eos_token_id if isinstance(tokenizer.eos_token_id, int) else stop_ids[0],
+        context_length=_context_length(module.config),
     )
 
 
@@ -88,9 +94,10 @@ def _load(name: str, dtype: torch.dtype) -> tuple[Any, Any]:
         source, gguf = str(path.parent), {"gguf_file": path.name}
     part = "model"
     try:
-        module, found = AutoModelForCausalLM.from_pretrained(
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
             source, dtype=dtype, ignore_mismatched_sizes=True, output_loading_info=True, **gguf
         )
+        module, found = loaded
         part = "tokenizer"
         tokenizer = AutoTokenizer.from_pretrained(source, **gguf)
     except ImportError as error:

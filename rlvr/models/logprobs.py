@@ -1,4 +1,4 @@
-"""Log-probability, entropy and exact KL of chosen tokens, made in chunks so that [tokens x vocabulary] never stands in memory whole."""
+"""Log-probability, entropy and exact KL of chosen tokens, in chunks: [tokens x vocabulary] is never in memory whole."""
 
 from __future__ import annotations
 

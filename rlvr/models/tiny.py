@@ -1,6 +1,7 @@
 """A tiny decoder and its character-level tokenizer, built in code: nothing to download.
 
-Both are standard transformers classes: save_pretrained writes a folder that AutoModelForCausalLM and AutoTokenizer load.
+Both are standard transformers classes: save_pretrained writes a folder that AutoModelForCausalLM and AutoTokenizer
+load.
 """
 
 import string
@@ -33,7 +34,8 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
 def tiny_model(
     tokenizer: PreTrainedTokenizerFast, *, hidden: int, layers: int, heads: int, seed: int
 ) -> LlamaForCausalLM:
-    """Build a Llama-architecture model with random weights drawn from `seed` (torch's global generator is left alone)."""
+    """Build a Llama-architecture model with random weights drawn from `seed` (not torch's global generator)."""
+    vocabulary = tokenizer.get_vocab()
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=hidden,
@@ -44,8 +46,8 @@ def tiny_model(
         max_position_embeddings=512,
         tie_word_embeddings=True,
         bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=vocabulary["<eos>"],
+        pad_token_id=vocabulary["<pad>"],
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

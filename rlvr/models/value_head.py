@@ -13,8 +13,8 @@ def value_head(hidden_size: int, kind: str, *, seed: int) -> nn.Sequential:
 
     Args:
         kind: "linear", or "mlp" (one hidden layer of the same width).
-        seed: of the hidden layer's weights; the last layer starts at zero (PPO-for-RLHF detail: a random head would start
-            training with noise as its baseline).
+        seed: of the hidden layer's weights; the last layer starts at zero (a random head would
+            begin with noise for a baseline; "The N Implementation Details of RLHF with PPO").
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -40,11 +40,6 @@ class TrunkCritic:
     def values_from(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return values [B L] of hidden states [B L H]."""
         return self.head(hidden)[..., 0]
-
-    def values(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return V(tokens[: t + 1]) as float32 [B L]; zero where `mask` [B L] is False. Needs a backbone of its own."""
-        assert self.backbone is not None
-        return self.values_from(self.backbone.forward(tokens).hidden).masked_fill(~mask, 0.0)
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Yield what the critic alone learns: the head, and its own backbone."""

@@ -1,7 +1,7 @@
 """The nouns of a rollout, in the order in which they come to be.
 
-Alignment: a row of L tokens has T = L - 1 predictions. Index t of every [B T] tensor speaks of the *action* tokens[t + 1],
-taken in the *state* tokens[: t + 1]; `values[t]` is the value of that state, before the action.
+Alignment: a row of L tokens has T = L - 1 predictions. Index t of every [B T] tensor speaks of the *action*
+tokens[t + 1], taken in the *state* tokens[: t + 1]; `values[t]` is the value of that state, before the action.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Protocol
 
 import torch
 
-from rlvr.models.types import Policy
+from rlvr.models.causal_lm import CausalLM
 from tasks.types import Problem
 from verifiers.types import Verdict
 
@@ -40,7 +40,7 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Response:
-    """What the policy (and, over several turns, an environment) wrote after a prompt. Token ids are never re-encoded."""
+    """What the policy (and, over several turns, an environment) wrote after a prompt. Ids are never re-encoded."""
 
     prompt_ids: tuple[int, ...]
     token_ids: tuple[int, ...]
@@ -103,6 +103,6 @@ class RolloutEngine(Protocol):
         """
         ...
 
-    def update_weights(self, policy: Policy) -> None:
+    def update_weights(self, policy: CausalLM) -> None:
         """Sample from these weights from now on."""
         ...

@@ -1,4 +1,4 @@
-"""An algorithm as data: advantage estimator x ratio level x clip x aggregation x KL placement, and how often it updates."""
+"""An algorithm as data: advantage estimator x ratio level x clip x aggregation x KL placement, and its updates."""
 
 from dataclasses import dataclass
 

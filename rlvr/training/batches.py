@@ -17,9 +17,10 @@ def right_pad(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[torc
 
 
 def micro_batches(rows: torch.Tensor, lengths: torch.Tensor, size: int) -> Iterator[tuple[torch.Tensor, int]]:
-    """Cut `rows` (indices into a batch) into micro-batches of `size` (0: one), each with the width its longest row needs.
+    """Cut `rows` (indices into a batch) into micro-batches of `size` (0: one), each with its longest row's length.
 
-    Rows of like length go together, so that little is spent on padding; sums over micro-batches do not depend on the order.
+    Rows of like length go together, so that little is spent on padding; sums over micro-batches do not depend on the
+    order.
     """
     if not size or size >= len(rows):
         yield rows, int(lengths[rows].max())

@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or absent: a policy in Hugging Face format beside everything else the next step depends on.
+"""Checkpoints that are whole or absent: a Hugging Face policy beside all else the next step depends on.
 
 checkpoints/step_000040/
     policy/              config, weights, tokenizer: loads with AutoModelForCausalLM
@@ -29,7 +29,7 @@ _COMPLETE = re.compile(r"step_(\d{6,})")
 
 
 def complete_checkpoints(directory: Path) -> list[Path]:
-    """Return the complete checkpoints in `directory`, oldest first; one that was being written when the run died is not among them."""
+    """Return the complete checkpoints in `directory`, oldest first, without one whose writing was cut short."""
     found = [path for path in directory.glob("step_*") if _COMPLETE.fullmatch(path.name) and path.is_dir()]
     return sorted(found, key=lambda path: int(path.name.removeprefix("step_")))
 

@@ -36,8 +36,8 @@ def collate(
 ) -> tuple[Experience, list[Metric]]:
     """Return the rollouts as one batch, ready for the update, and what is worth knowing of it.
 
-    The old log-probs are those of the training forward, not the sampler's: the first ratio is then exactly 1 whatever the sampler's
-    precision, top_p or top_k were.
+    The old log-probs are those of the training forward, not the sampler's: the first ratio is then exactly 1 whatever
+    the sampler's precision, top_p or top_k were.
     """
     device = actor_critic.policy.device
     tokens, lengths = right_pad([(*r.response.prompt_ids, *r.response.token_ids) for r in rollouts], device)

@@ -1,4 +1,4 @@
-"""Identities that hold exactly when the masks, positions and log-probs are right; a run that breaks one must not go on."""
+"""Identities that hold when masks, positions and log-probs are right; a run that breaks one must not go on."""
 
 from collections.abc import Sequence
 
@@ -30,9 +30,9 @@ def check_first_ratio(log_ratios: torch.Tensor, compute_dtype: torch.dtype) -> N
     limit = TOLERANCE.get(compute_dtype, MEAN_TOLERANCE_16_BIT)
     if not found <= limit:
         raise InvariantError(
-            f"the first minibatch's importance ratio is not 1: {'largest' if exact else 'mean'} |log ratio| {found:.2e}, "
-            f"allowed {limit:.0e}. Old and new log-probs come from the same weights, so the forward pass is not a function of "
-            "the tokens: look for dropout, batch-dependent layers, or a model that attends to padding"
+            f"the first minibatch's importance ratio is not 1: {'largest' if exact else 'mean'} |log ratio| "
+            f"{found:.2e}, allowed {limit:.0e}. Old and new log-probs come from the same weights, so the forward "
+            "pass is not a function of the tokens: look for dropout, batch-dependent layers, or attention to padding"
         )
 
 
@@ -45,8 +45,8 @@ def check_reference_kl(exact_kl_mean: float | None, compute_dtype: torch.dtype) 
     limit = 1e-6 if compute_dtype in TOLERANCE else 1e-3
     if exact_kl_mean is not None and not exact_kl_mean <= limit:
         raise InvariantError(
-            f"the KL between policy and reference is {exact_kl_mean:.2e} per token before the first update, allowed {limit:.0e}: "
-            "the reference is not a copy of the policy that PPO starts from"
+            f"the KL between policy and reference is {exact_kl_mean:.2e} per token before the first update, "
+            f"allowed {limit:.0e}: the reference is not a copy of the policy that PPO starts from"
         )
 
 
@@ -64,6 +64,6 @@ def check_masks(experience: Experience, rollouts: Sequence[Rollout], *, masked_r
     found = int(experience.mask.sum())
     if found != expected or int((~rows).sum()) != masked_rows:
         raise InvariantError(
-            f"the action mask counts {found} tokens in {int(rows.sum())} responses, but the sampler drew {expected} tokens, and "
-            f"{masked_rows} of {len(rollouts)} responses are masked out: prompt lengths and padding disagree"
+            f"the action mask counts {found} tokens in {int(rows.sum())} responses, but the sampler drew {expected} "
+            f"tokens, and {masked_rows} of {len(rollouts)} responses are left out: prompt lengths and padding disagree"
         )

@@ -44,7 +44,7 @@ def objective(
     kl_coef: float,
     train_policy: bool,
 ) -> Objective:
-    """Return the objective on `batch`; with `train_policy` False that of the critic alone, which leaves a shared trunk as it is."""
+    """Return the objective on `batch`; with `train_policy` False the critic's alone, a shared trunk held fixed."""
     if not train_policy:
         value_loss, metrics = _value_loss(actor_critic.values(batch.tokens), batch, algorithm, average)
         return Objective(

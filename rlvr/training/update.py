@@ -1,4 +1,4 @@
-"""The update: epochs of minibatches over one batch of experience, gradients accumulated over micro-batches, clipped, applied."""
+"""The update: epochs of minibatches over one batch, gradients accumulated over micro-batches, clipped, applied."""
 
 import math
 from collections.abc import Callable
@@ -35,8 +35,8 @@ def update(
 ) -> list[Metric]:
     """Learn from one batch of experience; return what was measured.
 
-    The optimizer's parameter groups are named "policy" and "critic"; the gradients of each are clipped apart. A minibatch whose
-    gradient is not finite is skipped and counted.
+    The optimizer's parameter groups are named "policy" and "critic"; the gradients of each are clipped apart. A
+    minibatch whose gradient is not finite is skipped and counted.
 
     Args:
         reference: read for the exact KL in the loss only.

@@ -19,7 +19,7 @@ from rlvr.models.causal_lm import CausalLM
 VOCABULARY = 41
 
 # Weights are drawn wide (0.02 is usual), so that positions and earlier tokens move the log-probabilities by whole nats.
-_SPREAD = {"initializer_range": 0.3}
+_SPREAD: dict[str, Any] = {"initializer_range": 0.3}
 _IDS: dict[str, Any] = {"vocab_size": VOCABULARY, "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
 _CONFIGS: dict[str, PreTrainedConfig] = {
     "llama": LlamaConfig(

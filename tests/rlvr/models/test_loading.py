@@ -76,7 +76,9 @@ def test_a_folder_loads_in_the_wanted_precision(folder: Path):
 def test_every_token_of_the_generation_config_that_ends_a_text_is_a_stop_token(folder: Path):
     """Llama 3 and Qwen end a turn with another token than the tokenizer's EOS."""
     rewrite(folder / "generation_config.json", eos_token_id=[5, 7])
-    assert load_model(str(folder)).stop_ids == (1, 5, 7)
+    loaded = load_model(str(folder))
+    assert loaded.stop_ids == (1, 5, 7)
+    assert loaded.stop_id == loaded.tokenizer.eos_token_id == 1
 
 
 def test_a_model_without_eos_is_refused_with_what_to_do(folder: Path):

@@ -30,7 +30,7 @@ def test_characters_that_it_does_not_have_are_one_unknown_token_each():
 def test_pad_end_and_unknown_are_three_different_tokens():
     """checklist 1: the pad id differs from the EOS id."""
     tokenizer = tiny_tokenizer()
-    assert len({tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}) == 3
+    assert [tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id] == [0, 1, 2]
 
 
 def test_special_tokens_are_left_out_of_decoded_text():
