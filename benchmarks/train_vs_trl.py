@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.comparison import first_reached, medians, ratios, search_threshold, table
+from benchmarks.stamp import stamp
 from benchmarks.trainer_runs import REPOSITORY, Batches, Bench, BenchmarkError, Figures, counterpart, peer_rows
-from rlvr.cli.summary import code_commit, machine, software
 from rlvr.config.loading import load_config
 from rlvr.errors import RlvrError
 from tasks import ProblemSampler, TaskError, load_task
@@ -190,7 +190,7 @@ def _require_multiple(option: str, steps: int, unit: int) -> None:
         raise BenchmarkError(f"{option}: {steps} must be a multiple of {unit}, such as {nearest}")
 
 
-def stamp(bench: Bench, arguments: Sequence[str]) -> dict[str, Any]:
+def record_of(bench: Bench, arguments: Sequence[str]) -> dict[str, Any]:
     """Return where the figures come from: commit, machine, command, versions, and what both were held to.
 
     Raises:
@@ -202,12 +202,9 @@ def stamp(bench: Bench, arguments: Sequence[str]) -> dict[str, Any]:
         raise BenchmarkError(f"--peer-python: {bench.peer_python} lacks TRL: {asked.stderr.strip().splitlines()[-1]}")
     config = bench.config
     return {
-        "commit": code_commit(),
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": machine(),
+        **stamp("benchmarks.train_vs_trl", arguments),
+        "peer_versions": json.loads(asked.stdout),
         "threads": bench.threads,
-        "versions": {"rlvr": software(), "trl": json.loads(asked.stdout)},
-        "command": shown_command(arguments),
         "held_to": {
             **asdict(bench.batches),
             "max_new_tokens": config.rollout.max_new_tokens,
@@ -219,15 +216,6 @@ def stamp(bench: Bench, arguments: Sequence[str]) -> dict[str, Any]:
             "task_options": config.task.options,
         },
     }
-
-
-def shown_command(arguments: Sequence[str]) -> str:
-    """Return the command for the record; of absolute paths, which mean nothing elsewhere, only the last part stays."""
-    words: list[str] = []
-    for argument in arguments:
-        option, equals, value = argument.rpartition("=")
-        words.append(f"{option}{equals}{Path(value).name if Path(value).is_absolute() else value}")
-    return " ".join(["python -m benchmarks.train_vs_trl", *words])
 
 
 def parser() -> argparse.ArgumentParser:
@@ -261,7 +249,7 @@ def main() -> None:
     asked = parser().parse_intermixed_args()
     try:
         bench = prepared(asked)
-        record = stamp(bench, sys.argv[1:])
+        record = record_of(bench, sys.argv[1:])
         if asked.model is None:
             bench.warm_start()
         if asked.to_threshold is None:

@@ -239,7 +239,7 @@ class EvaluationConfig(Section):
     split: str = Field(default="test", description="The task's split of held-out problems.")
     problems: Count = Field(default=500, description="Problems of the split to use; 0 means all.")
     every: Count = Field(
-        default=10, description="PPO steps between evaluations on the curve; 0 evaluates only before and after."
+        default=5, description="PPO steps between evaluations on the curve; 0 evaluates only before and after."
     )
     curve_problems: Count = Field(
         default=200, description="Problems per evaluation during training; before and after use `problems`."

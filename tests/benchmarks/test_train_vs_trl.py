@@ -6,7 +6,7 @@ import json
 import pytest
 
 from benchmarks.comparison import first_reached, medians, ratios, search_threshold, table
-from benchmarks.train_vs_trl import shown_command
+from benchmarks.stamp import shown_command
 from benchmarks.trainer_runs import Batches, BenchmarkError, Figures, counterpart, our_figures, peer_figures, peer_rows
 from rlvr.config.loading import load_config
 from tasks import MathAnswer, Problem, load_task
@@ -147,9 +147,12 @@ def test_a_ppo_step_draws_and_learns_from_as_many_rollouts_as_a_round_of_the_pee
 
 def test_samples_that_do_not_divide_a_round_are_refused():
     with pytest.raises(BenchmarkError, match="samples_per_prompt"):
-        counterpart(load_config(None, ["rollout.samples_per_prompt=3", "rollout.prompts_per_step=2"]), BATCHES)
+        counterpart(load_config(None, ["rollout.samples_per_prompt=3", "rollout.prompts_per_step=4"]), BATCHES)
 
 
 def test_the_recorded_command_keeps_nothing_of_this_machines_folders():
-    shown = shown_command(["--peer-python", "/home/me/venv/bin/python", "--work=/tmp/here", "task.options.digits=2"])
+    shown = shown_command(
+        "benchmarks.train_vs_trl",
+        ["--peer-python", "/home/me/venv/bin/python", "--work=/tmp/here", "task.options.digits=2"],
+    )
     assert shown == "python -m benchmarks.train_vs_trl --peer-python python --work=here task.options.digits=2"

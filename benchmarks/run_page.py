@@ -1,0 +1,134 @@
+"""Write a Markdown page with the evidence of one run folder: pass rates, curve, configuration, cost, responses.
+
+    python -m benchmarks.run_page runs/smollm2-svamp --page docs/results/smollm2_svamp.md \
+        --config examples/smollm2_svamp.toml
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from rlvr.cli.training_run import rate_text
+from rlvr.evaluation.curves import plot_curves
+from rlvr.tracking.jsonl import read_records
+from rlvr.tracking.run_folder import RunFolder
+
+SHOWN = 5
+LABELS = {"base": "base model", "sft": "after SFT", "ppo": "after PPO"}
+
+
+def pass_rates(summary: dict[str, Any]) -> list[str]:
+    """Return the table of pass@1 by phase."""
+    rows = ["| | pass@1, greedy | pass@1, sampled | n | cut by the length limit, greedy |", "|---|---|---|---|---|"]
+    for phase, rates in summary["pass_rate"].items():
+        cut = f"{100 * rates['greedy']['truncated_frac']:.0f} %"
+        rows.append(
+            f"| {LABELS[phase]} | {rate_text(rates['greedy'])} | {rate_text(rates['sampled'])} | "
+            f"{rates['greedy']['n']} | {cut} |"
+        )
+    return rows
+
+
+def cost(summary: dict[str, Any], metrics: list[dict[str, Any]]) -> list[str]:
+    """Return time, speed and memory."""
+    stages = summary["stage_times_s"]
+    rollout_s = sum(row["time/rollout_s"] for row in metrics)
+    step_s = sorted(row["time/step_s"] for row in metrics)
+    return [
+        "| | |",
+        "|---|---|",
+        f"| machine | {summary['machine']['cpus']} CPUs, {summary['machine']['platform']} |",
+        f"| whole run | {summary['wall_s'] / 60:.0f} minutes |",
+        f"| PPO | {summary['steps']} steps of {summary['rollouts'] // summary['steps']} rollouts, median "
+        f"{step_s[len(step_s) // 2]:.1f} s a step |",
+        f"| sampling | {summary['tokens'] / rollout_s:.0f} tokens/s ({summary['tokens']:,} tokens) |",
+        f"| peak memory | {summary['peak_memory_mb']:,.0f} MB |",
+        "| stages | " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in stages.items()) + " |",
+        f"| commit | `{summary['commit']}` |",
+    ]
+
+
+def responses(folder: RunFolder, summary: dict[str, Any]) -> list[str]:
+    """Return the sampled responses to the same few problems before and after PPO, evenly spread over the test set."""
+    named = {
+        phase: read_records(folder.path / "responses" / f"{phase}_{rates['step']:06d}_sampled.jsonl")
+        for phase, rates in summary["pass_rate"].items()
+    }
+    count = len(next(iter(named.values())))
+    lines: list[str] = []
+    for index in (number * count // SHOWN for number in range(SHOWN)):
+        rows = {phase: records[index] for phase, records in named.items()}
+        lines += [f"**{next(iter(rows.values()))['problem']}**", "", *quoted(next(iter(rows.values()))["prompt"]), ""]
+        for phase, row in rows.items():
+            lines += [
+                f"{LABELS[phase]}: {row['outcome']}, {row['detail'] or 'no detail'}",
+                "",
+                *fenced(row["text"]),
+                "",
+            ]
+    return lines
+
+
+def quoted(text: str) -> list[str]:
+    """Return text as a Markdown quotation."""
+    return [f"> {line}" for line in text.splitlines()]
+
+
+def fenced(text: str) -> list[str]:
+    """Return text as a code block that nothing in it can end."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return [f"{fence}text", *text.splitlines(), fence]
+
+
+def page(folder: RunFolder, config: Path, image: str, extra: str) -> str:
+    """Return the whole page."""
+    summary = json.loads(folder.summary_path.read_text(encoding="utf-8"))
+    return "\n".join(
+        [
+            f"# {summary['name']}",
+            "",
+            f"`{Path(summary['model']).name}` on `{summary['task']}`, preset `{summary['algorithm']}`, seed "
+            f"{summary['seed']}, configuration [{config.name}](../../{config.as_posix()}). Intervals are 95 % "
+            "(Wilson). Sampled is one response per problem at temperature 1.",
+            "",
+            *pass_rates(summary),
+            "",
+            *([extra, ""] if extra else []),
+            f"![Held-out pass rate]({image})",
+            "",
+            "## Cost",
+            "",
+            *cost(summary, folder.read_metrics()),
+            "",
+            "## Responses before and after",
+            "",
+            f"Sampled, {SHOWN} problems evenly spread over the test set, not chosen.",
+            "",
+            *responses(folder, summary),
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument(
+        "--config", type=Path, required=True, help="the configuration file, as a path in the repository"
+    )
+    parser.add_argument("--notes", type=Path, help="a Markdown file whose text goes below the table")
+    arguments = parser.parse_args()
+    folder = RunFolder.open(arguments.run)
+    images = arguments.page.parent.parent / "images"
+    image = images / f"{arguments.page.stem}.png"
+    arguments.page.parent.mkdir(parents=True, exist_ok=True)
+    plot_curves([folder.path], image)
+    extra = arguments.notes.read_text(encoding="utf-8").strip() if arguments.notes else ""
+    text = page(folder, arguments.config, f"../images/{image.name}", extra)
+    arguments.page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
