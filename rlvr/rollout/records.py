@@ -16,8 +16,10 @@ def rollout_records(rollouts: Sequence[Rollout], experience: Experience) -> list
     Args:
         experience: of the same rollouts, in the same order.
     """
-    columns = {name: getattr(experience, name).double().round(decimals=_DECIMALS).tolist() for name in PER_TOKEN}
-    kl = (experience.old_logprobs - experience.ref_logprobs).double().sum(dim=1).round(decimals=_DECIMALS).tolist()
+    columns = {name: getattr(experience, name).cpu().double().round(decimals=_DECIMALS).tolist() for name in PER_TOKEN}
+    kl = (
+        (experience.old_logprobs - experience.ref_logprobs).cpu().double().sum(dim=1).round(decimals=_DECIMALS).tolist()
+    )
     records: list[dict[str, Any]] = []
     for row, rollout in enumerate(rollouts):
         response, verdict = rollout.response, rollout.verdict

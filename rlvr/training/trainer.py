@@ -15,7 +15,7 @@ from rlvr.rollout.judge import judge, to_rollouts
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.rewards import RewardRule, Truncation
 from rlvr.rollout.summary import rollout_metrics
-from rlvr.rollout.types import Experience, Finish, Rollout, RolloutEngine, Sampling
+from rlvr.rollout.types import Experience, Finish, Response, Rollout, RolloutEngine, Sampling
 from rlvr.seeding import derive_seed
 from rlvr.tracking.metrics import Last, Metric, combine
 from rlvr.tracking.sinks import Tracker
@@ -25,6 +25,7 @@ from rlvr.training.collate import collate
 from rlvr.training.invariants import check_first_ratio, check_masks, check_reference_kl
 from rlvr.training.update import update
 from tasks.sampling import ProblemSampler
+from tasks.types import Problem
 from verifiers.types import Verifier
 
 
@@ -119,17 +120,7 @@ class Trainer:
                 responses = self.engine.generate(self.encoder.encode(drawn), self.sampling, seed=seed)
             problems = [problem for problem in drawn for _ in range(self.sampling.samples_per_prompt)]
             with watch.measure("judge"):
-                judged = judge(
-                    problems,
-                    responses,
-                    self.judging.verifiers,
-                    workers=self.judging.workers,
-                    retries=self.judging.retries,
-                )
-            rollouts = to_rollouts(
-                problems, responses, judged, self.reward,
-                policy_step=self.step_number, max_failed_frac=self.judging.max_failed_frac,
-            )  # fmt: skip
+                rollouts = self._judge(problems, responses)
             with watch.measure("experience"):
                 experience, metrics = self._collate(rollouts)
             with watch.measure("update"):
@@ -142,6 +133,14 @@ class Trainer:
         self.tokens_drawn += sum(len(response.token_ids) for response in responses)
         metrics += rollout_metrics(rollouts, failed=len(responses) - len(rollouts), watch=watch)
         return self.tracker.log(self.step_number, metrics)
+
+    def _judge(self, problems: Sequence[Problem], responses: Sequence[Response]) -> list[Rollout]:
+        judging = self.judging
+        judged = judge(problems, responses, judging.verifiers, workers=judging.workers, retries=judging.retries)
+        return to_rollouts(
+            problems, responses, judged, self.reward,
+            policy_step=self.step_number, max_failed_frac=judging.max_failed_frac,
+        )  # fmt: skip
 
     def _collate(self, rollouts: Sequence[Rollout]) -> tuple[Experience, list[Metric]]:
         experience, metrics = collate(
