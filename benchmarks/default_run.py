@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stamp import stamp
-from rlvr.cli.training_run import rate_text
+from rlvr.cli.held_out import rate_text
 
 PHASES = {"sft": "after SFT", "ppo": "after PPO"}
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rlvr.cli.training_run import rate_text
+from rlvr.cli.held_out import rate_text
 from rlvr.evaluation.curves import plot_curves
 from rlvr.tracking.jsonl import read_records
 from rlvr.tracking.run_folder import RunFolder

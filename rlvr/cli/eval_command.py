@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -30,9 +29,7 @@ def evaluate(
     """
     from rlvr.cli import wiring
     from rlvr.cli.arguments import run_configuration
-    from rlvr.cli.training_run import rate_text
-    from rlvr.evaluation.evaluate import evaluate as measure
-    from rlvr.seeding import derive_seed
+    from rlvr.cli.held_out import measure, rate_text
     from rlvr.tracking.jsonl import write_records
 
     path, overrides = split_arguments(arguments)
@@ -44,19 +41,9 @@ def evaluate(
     verifiers = wiring.build_verifiers(config, [problems])
     loaded = wiring.build_model(config, name)
     encoder, engine = wiring.build_encoder(config, loaded), wiring.build_engine(config, loaded)
-    sampling = wiring.build_sampling(config)
-    modes = {
-        "greedy": replace(sampling, temperature=0.0, top_p=1.0, top_k=0, samples_per_prompt=1),
-        "sampled": replace(sampling, samples_per_prompt=config.evaluation.samples_per_problem),
-    }
     records = []
     typer.echo(f"{name} on {task.name}/{config.evaluation.split}, {len(problems)} problems")
-    for mode, chosen in modes.items():
-        rate, responses = measure(
-            engine, encoder, problems, verifiers, chosen,
-            seed=derive_seed(config.run.seed, f"evaluate {mode}"),
-            workers=config.rollout.judge_workers, retries=config.rollout.judge_retries,
-        )  # fmt: skip
+    for mode, rate, responses in measure(config, engine, encoder, problems, verifiers):
         record = rate.as_record()
         typer.echo(
             f"  {mode:<8} {rate_text(record):<24} n {record['n']}   truncated {record['truncated_frac']:.1%}   "

@@ -75,7 +75,7 @@ def train(
 
 def _print_end(folder: RunFolder) -> None:
     """Print what came of a finished run, and where to look."""
-    from rlvr.cli.training_run import rate_text
+    from rlvr.cli.held_out import rate_text
 
     summary = json.loads(folder.summary_path.read_text(encoding="utf-8"))
     labels = {"base": "base model", "sft": "after SFT", "ppo": f"after PPO ({summary['steps']} steps)"}

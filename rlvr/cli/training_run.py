@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,12 +9,12 @@ import torch
 
 from rlvr.cli import wiring
 from rlvr.cli.alarms import TRUNCATED_LIMIT, Alarms
+from rlvr.cli.held_out import evaluation_line, measure
 from rlvr.cli.interrupts import catching_interrupts
 from rlvr.cli.summary import code_commit, machine, pass_rates, peak_memory_mb, software
 from rlvr.config.models import Config
 from rlvr.errors import ConfigError, NonFiniteLossError
 from rlvr.evaluation.curves import plot_curves
-from rlvr.evaluation.evaluate import evaluate
 from rlvr.models.causal_lm import CausalLM
 from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import frozen_copy
@@ -198,19 +197,10 @@ class TrainingRun:
             return  # it was recorded before the run was killed
         whole = phase != "ppo" or step == self.config.run.steps
         problems = self._test_problems if whole else self._test_problems[: self.config.evaluation.curve_problems]
-        sampling = wiring.build_sampling(self.config)
-        modes = {
-            "greedy": replace(sampling, temperature=0.0, top_p=1.0, top_k=0, samples_per_prompt=1),
-            "sampled": replace(sampling, samples_per_prompt=self.config.evaluation.samples_per_problem),
-        }
         record: dict[str, Any] = {"step": step, "phase": phase, "split": self.config.evaluation.split}
         with self._watch.measure("evaluate"):
-            for mode, chosen in modes.items():
-                rate, responses = evaluate(
-                    self._engine, self._encoder, problems, self._verifiers, chosen,
-                    seed=derive_seed(self.config.run.seed, f"evaluate {mode}"),
-                    workers=self.config.rollout.judge_workers, retries=self.config.rollout.judge_retries,
-                )  # fmt: skip
+            measured = measure(self.config, self._engine, self._encoder, problems, self._verifiers)
+            for mode, rate, responses in measured:
                 record[mode] = rate.as_record()
                 if whole:
                     self.folder.write_responses(f"{phase}_{step:06d}_{mode}", responses)
@@ -278,17 +268,3 @@ class TrainingRun:
         self.folder.write_summary(summary)
         plot_curves([self.folder.path], self.folder.curve_path)
         atomic_write(self.folder.card_path, run_card(summary, self.folder))
-
-
-def evaluation_line(record: dict[str, Any]) -> str:
-    """Return an evaluation as one line: where, how often right, with its interval."""
-    where = {"base": "base model", "sft": "after SFT", "ppo": f"after {record['step']} PPO steps"}[record["phase"]]
-    rates = "   ".join(f"{mode} {rate_text(record[mode])}" for mode in ("greedy", "sampled"))
-    return f"held-out pass rate {where}:  {rates}   (n = {record['greedy']['n']})"
-
-
-def rate_text(rate: dict[str, Any]) -> str:
-    """Return a pass rate with its 95 % interval: "51.2 % [46.8, 55.6]"."""
-    if rate["pass_rate"] is None:
-        return "none judged"
-    return f"{100 * rate['pass_rate']:.1f} % [{100 * rate['low']:.1f}, {100 * rate['high']:.1f}]"

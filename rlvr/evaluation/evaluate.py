@@ -1,6 +1,6 @@
 """Pass rate of a policy on held-out problems, with its interval and everything that could mislead about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,13 @@ from rlvr.evaluation.intervals import Interval, cluster_bootstrap, wilson
 from rlvr.rollout.judge import Judged, judge
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.types import Finish, Response, RolloutEngine, Sampling
+from rlvr.seeding import derive_seed
 from tasks.types import Problem
 from verifiers.errors import VerifierError
 from verifiers.types import Outcome, Verifier
+
+PROBLEMS_AT_ONCE = 128
+"""Problems between two reports of progress; each such batch has a seed of its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,11 +64,23 @@ def evaluate(
     seed: int,
     workers: int = 4,
     retries: int = 2,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[PassRate, list[dict[str, Any]]]:
-    """Return the pass rate on `problems`, and one record for each response (problem, text, verdict)."""
-    responses = engine.generate(encoder.encode(problems), sampling, seed=seed)
+    """Return the pass rate on `problems`, and one record for each response (problem, text, verdict).
+
+    Args:
+        advance: is told how many problems were done, as they are.
+    """
+    responses: list[Response] = []
+    judged: list[Judged] = []
     repeated = [problem for problem in problems for _ in range(sampling.samples_per_prompt)]
-    judged = judge(repeated, responses, verifiers, workers=workers, retries=retries)
+    for start in range(0, len(problems), PROBLEMS_AT_ONCE):
+        part = problems[start : start + PROBLEMS_AT_ONCE]
+        drawn = engine.generate(encoder.encode(part), sampling, seed=derive_seed(seed, "evaluate", start))
+        asked = repeated[len(responses) : len(responses) + len(drawn)]
+        judged += judge(asked, drawn, verifiers, workers=workers, retries=retries)
+        responses += drawn
+        advance(len(part))
     rate = _pass_rate(responses, judged, sampling)
     return rate, [_record(*row) for row in zip(repeated, responses, judged, strict=True)]
 

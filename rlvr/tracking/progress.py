@@ -11,6 +11,8 @@ from tqdm import tqdm
 PERCENTAGES = frozenset({"pass"})
 """Labels whose number in [0, 1] is shown as a percentage."""
 
+_PASSING_INTERVAL_S = 10.0
+
 
 class Progress(Protocol):
     """What a phase reports to while it works."""
@@ -26,20 +28,29 @@ class Progress(Protocol):
 
 @contextmanager
 def progress(
-    label: str, total: int, *, initial: int = 0, lines: int | None = None, stream: TextIO | None = None
+    label: str,
+    total: int,
+    *,
+    initial: int = 0,
+    lines: int | None = None,
+    passing: bool = False,
+    stream: TextIO | None = None,
 ) -> Iterator[Progress]:
     """Show the progress of `total` steps of which `initial` are done already.
 
     Args:
         lines: about how many lines to write when the stream is not a terminal; None writes one for each `advance`.
+        passing: the phase is a short one within another: its bar goes when it ends, and without a terminal it
+            writes a line only after every ten seconds.
         stream: standard error unless given.
     """
     where = sys.stderr if stream is None else stream
     if where.isatty():
-        with tqdm(total=total, initial=initial, desc=label, file=where, dynamic_ncols=True) as bar:
+        with tqdm(total=total, initial=initial, desc=label, file=where, dynamic_ncols=True, leave=not passing) as bar:
             yield _Bar(bar, where)
     else:
-        yield _Lines(label, total, initial, max(1, total // lines) if lines else 1, where)
+        every = max(1, total // lines) if lines else 1
+        yield _Lines(label, total, initial, every, _PASSING_INTERVAL_S if passing else 0.0, where)
 
 
 class _Bar:
@@ -56,19 +67,26 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, label: str, total: int, initial: int, every: int, stream: TextIO) -> None:
+    def __init__(self, label: str, total: int, initial: int, every: int, interval_s: float, stream: TextIO) -> None:
         self._label = label
         self._total = total
         self._initial = initial
         self._done = initial
         self._every = every
+        self._interval_s = interval_s
         self._stream = stream
         self._start_s = time.monotonic()
+        self._last_line_s = self._start_s
 
     def advance(self, numbers: Mapping[str, float | None], count: int = 1) -> None:
         before, self._done = self._done, self._done + count
         first, last = before == self._initial, self._done >= self._total
-        if first or last or self._done // self._every > before // self._every:
+        if self._interval_s:
+            is_due = time.monotonic() - self._last_line_s >= self._interval_s
+        else:
+            is_due = first or last or self._done // self._every > before // self._every
+        if is_due:
+            self._last_line_s = time.monotonic()
             self.note(self._line(numbers))
 
     def note(self, text: str) -> None:

@@ -60,3 +60,14 @@ def test_a_terminal_gets_a_bar_with_the_numbers_and_notes_above_it():
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59.6, "1m00s"), (108, "1m48s"), (7500, "2h05m")])
 def test_durations_read_as_people_write_them(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_passing_phase_without_a_terminal_is_silent_until_it_takes_long(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("rlvr.tracking.progress.time.monotonic", lambda: now[0])
+    stream = io.StringIO()
+    with progress("evaluate", 3, passing=True, stream=stream) as bar:
+        for seconds in (1.0, 12.0, 13.0):
+            now[0] = seconds
+            bar.advance({})
+    assert stream.getvalue().splitlines() == ["evaluate 2/3  6 s/step  left 6s"]
