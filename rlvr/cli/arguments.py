@@ -43,12 +43,12 @@ def run_configuration(model: str, path: Path | None, overrides: list[str]) -> tu
     """
     from rlvr.config.loading import load_config
     from rlvr.errors import RunFolderError
-    from rlvr.tracking.run_folder import RunFolder
+    from rlvr.tracking.run_folder import RunFolder, complete_checkpoints
 
     if not (Path(model) / "checkpoints").is_dir():
         return model, load_config(path, overrides)
     folder = RunFolder.open(Path(model))
-    saved = sorted(folder.checkpoints_dir.glob("step_*/policy"), key=lambda policy: int(policy.parent.name[5:]))
+    saved = [checkpoint / "policy" for checkpoint in complete_checkpoints(folder.checkpoints_dir)]
     policies = saved or [policy for policy in [folder.reference_path] if policy.exists()]
     if not policies:
         raise RunFolderError(f"{model} has saved no model yet; wait for its warm start to end")

@@ -34,6 +34,9 @@ def evaluate(
 
     path, overrides = split_arguments(arguments)
     name, config = run_configuration(model, path, overrides)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    wiring.prepare_process(config)
     wiring.load_plugins(plugin or [])
     task = wiring.build_task(config)
     problems = wiring.problems_of(config, task, config.evaluation.split)
@@ -50,6 +53,10 @@ def evaluate(
             f"no answer {record['no_answer_frac']:.1%}   {record['response_tokens']:.0f} tokens"
             + (f"   not judged {record['failed']}" if record["failed"] else "")
         )
+        if rate.pass_at_k:
+            typer.echo(
+                "           " + "   ".join(f"pass@{k} {100 * value:.1f} %" for k, value in rate.pass_at_k.items())
+            )
         records += [{"mode": mode, **response} for response in responses]
     if out is not None:
         write_records(out, records)

@@ -30,7 +30,7 @@ def code_commit() -> str | None:
         return _git(package, "rev-parse", "HEAD") + (
             "+changes" if _git(package, "status", "--porcelain", "-uno") else ""
         )
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return None
 
 

@@ -64,7 +64,7 @@ def train(
         typer.echo(f"interrupted; go on with: {resume_command}", err=True)
         raise typer.Exit(130) from None
     except Exception:
-        if folder.is_blank:
+        if resumed is None and folder.is_blank:
             folder.discard()  # so that the corrected run can have its name
         raise
     if exit_code:

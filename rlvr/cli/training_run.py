@@ -5,29 +5,27 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import torch
-
 from rlvr.cli import wiring
 from rlvr.cli.alarms import TRUNCATED_LIMIT, Alarms
 from rlvr.cli.held_out import evaluation_line, measure
 from rlvr.cli.interrupts import catching_interrupts
 from rlvr.cli.summary import code_commit, machine, pass_rates, peak_memory_mb, software
 from rlvr.config.models import Config
-from rlvr.errors import ConfigError, NonFiniteLossError
+from rlvr.errors import ConfigError, JudgingFailedError, NonFiniteLossError, PromptTooLongError
 from rlvr.evaluation.curves import plot_curves
 from rlvr.models.causal_lm import CausalLM
 from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import frozen_copy
 from rlvr.rollout.records import rollout_records
 from rlvr.rollout.types import Experience, Rollout
-from rlvr.seeding import derive_seed, seed_process
+from rlvr.seeding import derive_seed
 from rlvr.tracking.atomic import atomic_write
 from rlvr.tracking.card import run_card
 from rlvr.tracking.progress import Progress, progress
-from rlvr.tracking.run_folder import RunFolder
+from rlvr.tracking.run_folder import RunFolder, complete_checkpoints
 from rlvr.tracking.sinks import JsonlSink, Tracker
 from rlvr.tracking.stopwatch import Stopwatch
-from rlvr.training.checkpoint import complete_checkpoints, load_checkpoint, save_checkpoint, save_reference
+from rlvr.training.checkpoint import load_checkpoint, save_checkpoint, save_reference, sweep_leftovers
 from rlvr.training.sft import Demonstration, warm_start
 from rlvr.training.trainer import Trainer
 from tasks.sampling import ProblemSampler
@@ -52,18 +50,17 @@ class TrainingRun:
         self._watch = Stopwatch()
         self._start_s = time.perf_counter()
         self._elapsed_before_s = 0.0
+        self._peak_memory_before_mb = 0.0
+        self._commit = code_commit()  # now: the checkout may have moved on by the time the run ends
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
-        if config.run.threads:
-            torch.set_num_threads(config.run.threads)
-        # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is
-        # started.
-        torch.set_flush_denormal(True)
-        seed_process(config.run.seed)
+        wiring.prepare_process(config)
         task = wiring.build_task(config)
         self._train_problems = wiring.problems_of(config, task, "train")
         held_out = wiring.problems_of(config, task, config.evaluation.split)
         self._test_problems = held_out[: config.evaluation.problems or len(held_out)]
+        self._curve_problems = self._test_problems[: config.evaluation.curve_problems or len(held_out)]
         self._verifiers = wiring.build_verifiers(config, [self._train_problems, self._test_problems])
+        sweep_leftovers(folder.checkpoints_dir)
         checkpoints = complete_checkpoints(folder.checkpoints_dir)
         self._checkpoint = checkpoints[-1] if checkpoints else None
         has_reference = folder.reference_path.exists()
@@ -71,6 +68,10 @@ class TrainingRun:
         self._model: LoadedModel = wiring.build_model(config, str(source) if source else None)
         self._encoder = wiring.build_encoder(config, self._model)
         self._engine = wiring.build_engine(config, self._model)
+        self._encoder.encode(self._test_problems)
+        # A virtual sequence makes each problem when asked: its first ones stand for the rest.
+        stored = isinstance(self._train_problems, list | tuple)
+        self._encoder.encode(self._train_problems if stored else self._train_problems[:256])
 
     def run(self) -> int:
         """Run to the end, or until interrupted; return the exit code: 0, or 128 plus the signal's number."""
@@ -84,6 +85,7 @@ class TrainingRun:
             self._elapsed_before_s = state["elapsed_s"]
             self._watch.totals_s.update(state["stage_times_s"])
             self._started = state["started"]
+            self._peak_memory_before_mb = state.get("peak_memory_mb", 0.0)
             self.alarms.raised[:] = state.get("warnings", [])
             self.folder.truncate_after(trainer.step_number)
         # Opened only now: the records after the checkpoint are gone.
@@ -127,9 +129,17 @@ class TrainingRun:
                 problems += drawn
             problems = problems[:count]
             responses = self._encoder.encode_demonstrations([str(p.demonstration) for p in problems])
+            prompts = self._encoder.encode(problems)
+            for problem, prompt, response in zip(problems, prompts, responses, strict=True):
+                length = len(prompt) + len(response) + 1
+                if length > self._model.context_length:
+                    raise PromptTooLongError(
+                        f"problem {problem.id}: prompt and demonstration have {length} tokens, the model's context "
+                        f"{self._model.context_length}; leave such problems out of the data"
+                    )
             return [
                 Demonstration(prompt_ids=prompt, response_ids=[*response, stop_id])
-                for prompt, response in zip(self._encoder.encode(problems), responses, strict=True)
+                for prompt, response in zip(prompts, responses, strict=True)
             ]
 
         steps = warm_start(
@@ -166,6 +176,9 @@ class TrainingRun:
                     numbers = trainer.step()
                 except NonFiniteLossError as error:
                     raise self._explained(error, trainer) from error
+                except (JudgingFailedError, PromptTooLongError):
+                    self._save(trainer)  # the step did not touch the weights
+                    raise
                 self._after_step(trainer, numbers, bar)
                 if interrupts.requested or self._is_due(self.config.checkpoint.every, trainer.step_number):
                     self._save(trainer)
@@ -196,7 +209,7 @@ class TrainingRun:
         if any(record["phase"] == phase and record["step"] == step for record in self.folder.read_evaluations()):
             return  # it was recorded before the run was killed
         whole = phase != "ppo" or step == self.config.run.steps
-        problems = self._test_problems if whole else self._test_problems[: self.config.evaluation.curve_problems]
+        problems = self._test_problems if whole else self._curve_problems
         record: dict[str, Any] = {"step": step, "phase": phase, "split": self.config.evaluation.split}
         with self._watch.measure("evaluate"):
             measured = measure(self.config, self._engine, self._encoder, problems, self._verifiers)
@@ -229,7 +242,11 @@ class TrainingRun:
             "stage_times_s": dict(self._watch.totals_s),
             "started": self._started,
             "warnings": list(self.alarms.raised),
+            "peak_memory_mb": self._peak_memory_mb(),
         }
+
+    def _peak_memory_mb(self) -> float:
+        return max(self._peak_memory_before_mb, peak_memory_mb())
 
     def _explained(self, error: NonFiniteLossError, trainer: Trainer) -> NonFiniteLossError:
         # Part of the step's minibatches may have been applied, so this is for looking at, not a checkpoint to resume
@@ -251,7 +268,7 @@ class TrainingRun:
             "model": config.model.name,
             "algorithm": config.algorithm.preset,
             "seed": config.run.seed,
-            "commit": code_commit(),
+            "commit": self._commit,
             "versions": software(),
             "machine": machine(),
             "started": self._started,
@@ -261,7 +278,7 @@ class TrainingRun:
             "tokens": trainer.tokens_drawn,
             "pass_rate": pass_rates(self.folder.read_evaluations()),
             "stage_times_s": dict(self._watch.totals_s),
-            "peak_memory_mb": peak_memory_mb(),
+            "peak_memory_mb": self._peak_memory_mb(),
             "warnings": self.alarms.raised,
             "finished": finished,
         }

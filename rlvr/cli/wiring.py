@@ -16,7 +16,7 @@ from rlvr.rollout.local_engine import LocalEngine
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.rewards import RewardRule, Truncation
 from rlvr.rollout.types import Sampling
-from rlvr.seeding import derive_seed
+from rlvr.seeding import derive_seed, seed_process
 from rlvr.tracking.sinks import Tracker
 from rlvr.training.algorithm import Algorithm
 from rlvr.training.trainer import Judging, RolloutRecorder, Schedule, Trainer
@@ -33,10 +33,24 @@ def load_plugins(paths: Sequence[Path]) -> None:
         import_plugin_file(path)
 
 
+def prepare_process(config: Config) -> None:
+    """Set what is the process's own: threads, treatment of subnormal numbers, and the global generators."""
+    if config.run.threads:
+        torch.set_num_threads(config.run.threads)
+    # Sharp policies make subnormal gradients, on which CPUs are many times slower. Before the first thread is started.
+    torch.set_flush_denormal(True)
+    seed_process(config.run.seed)
+
+
 def device_of(config: Config) -> str:
     """Return the torch device to run on."""
     wanted = config.run.device
     if wanted != "auto":
+        try:
+            torch.zeros(1, device=wanted)
+        except (RuntimeError, AssertionError) as error:  # torch built without CUDA asserts
+            reason = str(error).partition("\n")[0]
+            raise ConfigError(f'run.device: {wanted!r} cannot be used here: {reason}; take "auto" or "cpu"') from error
         return wanted
     if torch.cuda.is_available():
         return "cuda"
@@ -61,7 +75,7 @@ def build_task(config: Config) -> Task:
 
 
 def problems_of(config: Config, task: Task, split: str) -> Sequence[Problem]:
-    """Return the problems of a split, judged by `task.verifier` where that is set.
+    """Return the problems of a split.
 
     Raises:
         ConfigError: the split has none.

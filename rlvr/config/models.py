@@ -105,7 +105,8 @@ class RolloutConfig(Section):
     )
     top_k: Count = Field(default=0, description="Sample among the k likeliest tokens; 0 means all.")
     batch_size: Count = Field(
-        default=0, description="Responses generated at a time; 0 means all. Lower it when memory runs out."
+        default=0,
+        description="Responses generated at a time (at least one prompt's); 0 means all. Lower it to save memory.",
     )
     judge_workers: PositiveInt = Field(default=4, description="Threads that call verifiers.")
     judge_retries: Count = Field(default=2, description="Further tries when a verifier itself fails.")
@@ -221,7 +222,9 @@ class OptimizerConfig(Section):
     critic_lr: Positive = Field(
         default=1e-3, description="Peak learning rate of the value head or the critic's own backbone."
     )
-    warmup_steps: Count = Field(default=3, description="Steps of linear warm-up.")
+    warmup_steps: Count = Field(
+        default=3, description="Steps of linear warm-up, those in which the critic alone learns included."
+    )
     decay: Literal["none", "linear", "cosine"] = Field(
         default="linear", description="Decay after the warm-up, to final_lr_frac at the last step."
     )
@@ -242,7 +245,7 @@ class EvaluationConfig(Section):
         default=5, description="PPO steps between evaluations on the curve; 0 evaluates only before and after."
     )
     curve_problems: Count = Field(
-        default=200, description="Problems per evaluation during training; before and after use `problems`."
+        default=200, description="Problems per evaluation during training, 0 for all; before and after use `problems`."
     )
     samples_per_problem: PositiveInt = Field(
         default=1,

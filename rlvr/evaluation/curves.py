@@ -46,8 +46,10 @@ def plot_curves(runs: Sequence[Path], out: Path, *, x: Axis = "step") -> None:
     minutes by interpolation.
 
     Raises:
-        RunFolderError: a path is not a run folder, or has no evaluation yet.
+        RunFolderError: a path is not a run folder, or has no evaluation yet; or `out` is no picture.
     """
+    if out.suffix not in (".png", ".svg"):
+        raise RunFolderError(f"{out}: a curve is drawn as .png or .svg; give a file name that ends so")
     import matplotlib as mpl
 
     loaded = [_load(path) for path in runs]

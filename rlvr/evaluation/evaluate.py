@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr.evaluation.intervals import Interval, cluster_bootstrap, wilson
+from rlvr.evaluation.pass_at_k import mean_pass_at_k
 from rlvr.rollout.judge import Judged, judge
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.types import Finish, Response, RolloutEngine, Sampling
@@ -37,6 +38,8 @@ class PassRate:
     """Mean."""
     temperature: float
     samples_per_problem: int
+    pass_at_k: Mapping[int, float]
+    """Unbiased estimates by k, for k = 1, 2, 4, ... up to the responses per problem; empty with one response."""
 
     def as_record(self) -> dict[str, Any]:
         """Return it as a JSON-like dict with `low` and `high` for the interval."""
@@ -51,6 +54,7 @@ class PassRate:
                     "temperature", "samples_per_problem",
                 )
             },
+            "pass_at_k": {str(k): value for k, value in self.pass_at_k.items()},
         }  # fmt: skip
 
 
@@ -89,16 +93,17 @@ def _pass_rate(responses: Sequence[Response], judged: Sequence[Judged], sampling
     samples = sampling.samples_per_prompt
     verdicts = [found for found in judged if not isinstance(found, VerifierError)]
     correct = sum(verdict.outcome is Outcome.CORRECT for verdict in verdicts)
-    interval = None
+    interval, at_k = None, {}
     if verdicts and samples == 1:
         interval = wilson(correct, len(verdicts))
     elif verdicts:
-        means: list[float] = []
-        for start in range(0, len(judged), samples):
-            own = [found for found in judged[start : start + samples] if not isinstance(found, VerifierError)]
-            if own:
-                means.append(sum(verdict.outcome is Outcome.CORRECT for verdict in own) / len(own))
-        interval = cluster_bootstrap(means)
+        counts = _counts(judged, samples)
+        interval = cluster_bootstrap([right / n for n, right in counts])
+        # A problem with a response that could not be judged has too few for the largest k.
+        fewest = min(n for n, _ in counts)
+        at_k = {
+            k: mean_pass_at_k(counts, k) for k in (2**power for power in range(samples.bit_length())) if k <= fewest
+        }
     return PassRate(
         pass_rate=correct / len(verdicts) if verdicts else None,
         interval=interval,
@@ -111,7 +116,18 @@ def _pass_rate(responses: Sequence[Response], judged: Sequence[Judged], sampling
         response_tokens=sum(len(r.token_ids) for r in responses) / len(responses),
         temperature=sampling.temperature,
         samples_per_problem=samples,
+        pass_at_k=at_k,
     )
+
+
+def _counts(judged: Sequence[Judged], samples: int) -> list[tuple[int, int]]:
+    """Return (responses judged, of these correct) for each problem with at least one."""
+    counts: list[tuple[int, int]] = []
+    for start in range(0, len(judged), samples):
+        own = [found for found in judged[start : start + samples] if not isinstance(found, VerifierError)]
+        if own:
+            counts.append((len(own), sum(verdict.outcome is Outcome.CORRECT for verdict in own)))
+    return counts
 
 
 def _record(problem: Problem, response: Response, found: Judged) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from rlvr.errors import NonFiniteLossError
 from rlvr.models.causal_lm import CausalLM, cast_weights
 from rlvr.rollout.types import Finish, Response, Sampling
 
@@ -122,7 +123,12 @@ class LocalEngine:
             logits_to_keep=1,
             **self._position_ids((prompt_mask.cumsum(dim=1) - 1).clamp(min=0)),
         )
-        return output.logits[:, -1], output.cache, attention
+        logits = output.logits[:, -1]
+        if not torch.isfinite(logits).all():
+            raise NonFiniteLossError(
+                "the policy's logits are no longer finite numbers, so nothing can be sampled; lower optimizer.lr"
+            )
+        return logits, output.cache, attention
 
     def _position_ids(self, positions: torch.Tensor) -> dict[str, torch.Tensor]:
         # Without them, absolute positions would count the left padding. Models with ALiBi or state spaces take none.

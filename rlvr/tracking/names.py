@@ -12,7 +12,7 @@ NAMES: dict[str, str] = {
     "rollout/logprob_gap": "Mean distance between a token's log-probability when sampled and in the training forward, "
     "in nats; more than rounding means that the two disagree about the policy.",
     "rollout/zero_variance_groups_frac": "Share of groups whose rollouts all earned the same reward.",
-    "verify/pass_rate": "Share of judged responses whose verdict is correct.",
+    "verify/pass_rate": "Share of judged responses whose verdict is correct, truncated or not, whatever they earned.",
     "verify/no_answer_frac": "Share of judged responses in which no answer was found.",
     "verify/timed_out_frac": "Share of judged responses whose answer ran out of time.",
     "verify/crashed_frac": "Share of judged responses whose answer crashed.",
@@ -25,7 +25,7 @@ NAMES: dict[str, str] = {
     "policy/grad_norm": "Gradient norm before clipping, mean over updates.",
     "policy/lr": "Learning rate at the last update.",
     "policy/updates": "Optimizer updates of the policy made in the step.",
-    "policy/skipped_updates": "Updates left out in the step because the loss or gradient was not finite.",
+    "policy/skipped_updates": "Updates left out in the step because the gradient was not finite.",
     "policy/epochs": "Passes over the step's rollouts, fewer than configured when target_kl stopped them.",
     "policy/advantage_mean": "Mean advantage per token, before whitening.",
     "policy/advantage_std": "Standard deviation of the advantage per token, before whitening.",

@@ -21,6 +21,12 @@ def next_free_name(directory: Path, stem: str) -> str:
     return f"{stem}-{max(numbers, default=0) + 1}"
 
 
+def complete_checkpoints(directory: Path) -> list[Path]:
+    """Return the complete checkpoints in `directory`, oldest first, without one whose writing was cut short."""
+    found = [path for path in directory.glob("step_*") if re.fullmatch(r"step_\d{6,}", path.name) and path.is_dir()]
+    return sorted(found, key=lambda path: int(path.name.removeprefix("step_")))
+
+
 class RunFolder:
     """An existing run folder. Make one with `create`, reopen one with `open`."""
 

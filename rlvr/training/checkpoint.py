@@ -8,7 +8,6 @@ checkpoints/step_000040/
 
 import os
 import random
-import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,14 +23,7 @@ from rlvr.errors import CheckpointError
 from rlvr.models.actor_critic import ActorCritic
 from rlvr.models.causal_lm import CausalLM
 from rlvr.tracking.atomic import fsync_path, fsync_tree
-
-_COMPLETE = re.compile(r"step_(\d{6,})")
-
-
-def complete_checkpoints(directory: Path) -> list[Path]:
-    """Return the complete checkpoints in `directory`, oldest first, without one whose writing was cut short."""
-    found = [path for path in directory.glob("step_*") if _COMPLETE.fullmatch(path.name) and path.is_dir()]
-    return sorted(found, key=lambda path: int(path.name.removeprefix("step_")))
+from rlvr.tracking.run_folder import complete_checkpoints
 
 
 def save_policy(directory: Path, policy: CausalLM, tokenizer: Any) -> None:
@@ -63,8 +55,17 @@ def save_checkpoint(
                 save_file(_critic_tensors(actor_critic), staged / "critic.safetensors")
             torch.save({**state, "generators": _generators()}, staged / "trainer.pt")
     for old in complete_checkpoints(directory)[:-keep] if keep else []:
-        shutil.rmtree(old)
+        # Renamed first: a folder that a kill left half deleted must not look like a checkpoint.
+        leaving = old.with_name(f".{old.name}.deleting")
+        old.rename(leaving)
+        shutil.rmtree(leaving)
     return target
+
+
+def sweep_leftovers(directory: Path) -> None:
+    """Remove what a killed run left of checkpoints that it was writing or deleting."""
+    for path in directory.glob(".step_*"):
+        shutil.rmtree(path)
 
 
 def load_checkpoint(path: Path, actor_critic: ActorCritic) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _advantages(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return advantages and the critic's targets, both [B T]."""
     gamma = algorithm.gamma
-    if algorithm.advantage == "gae":
+    if algorithm.uses_critic:
         policy_lambda: float | torch.Tensor = algorithm.gae_lambda
         if algorithm.length_adaptive_alpha > 0:
             policy_lambda = length_adaptive_lambda(response_lengths, alpha=algorithm.length_adaptive_alpha)

@@ -1,16 +1,19 @@
 """The reinforcement learning loop."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from rlvr.algorithms.kl import adaptive_kl_coef
 from rlvr.algorithms.schedules import learning_rate_factor
+from rlvr.errors import CheckpointError, RlvrError
 from rlvr.models.actor_critic import ActorCritic
 from rlvr.models.causal_lm import CausalLM
+from rlvr.models.reference import weights_digest
 from rlvr.rollout.judge import judge, to_rollouts
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.rewards import RewardRule, Truncation
@@ -110,10 +113,14 @@ class Trainer:
         self._peak_lrs = [group["lr"] for group in optimizer.param_groups]
         self._checked_policy = False
 
+    @cached_property
+    def _reference_digest(self) -> str:
+        return weights_digest(self.reference)
+
     def step(self) -> dict[str, float | None]:
         """Draw, judge, learn; return the step's numbers by metric name."""
         watch = Stopwatch()
-        with watch.measure("step"):
+        with watch.measure("step"), self._taking_back_problems():
             with watch.measure("rollout"):
                 drawn = self.sampler.next(self.prompts_per_step)
                 seed = derive_seed(self.seed, "rollout", self.step_number)
@@ -133,6 +140,16 @@ class Trainer:
         self.tokens_drawn += sum(len(response.token_ids) for response in responses)
         metrics += rollout_metrics(rollouts, failed=len(responses) - len(rollouts), watch=watch)
         return self.tracker.log(self.step_number, metrics)
+
+    @contextmanager
+    def _taking_back_problems(self) -> Iterator[None]:
+        # A step that fails did not happen: saved now, the run draws the same problems when it goes on.
+        place = self.sampler.state_dict()
+        try:
+            yield
+        except RlvrError:
+            self.sampler.load_state_dict(place)
+            raise
 
     def _judge(self, problems: Sequence[Problem], responses: Sequence[Response]) -> list[Rollout]:
         judging = self.judging
@@ -168,15 +185,17 @@ class Trainer:
         trains_policy = not (
             self.actor_critic.critic is not None and self.step_number < self.schedule.critic_warmup_steps
         )
-        check = partial(check_first_ratio, compute_dtype=self.actor_critic.policy.compute_dtype)
         metrics = update(
             self.actor_critic, self.optimizer, experience, self.algorithm,
             reference=self.reference, kl_coef=self.kl_coef,
             seed=derive_seed(self.seed, "update", self.step_number), train_policy=trains_policy,
-            check_ratio=None if self._checked_policy else check,
+            check_ratio=None if self._checked_policy else self._check_ratio,
         )  # fmt: skip
-        self._checked_policy = self._checked_policy or trains_policy
         return [*metrics, *(Metric(f"{group['name']}/lr", Last(group["lr"])) for group in self.optimizer.param_groups)]
+
+    def _check_ratio(self, log_ratios: torch.Tensor) -> None:
+        check_first_ratio(log_ratios, self.actor_critic.policy.compute_dtype)
+        self._checked_policy = True
 
     def _adapt_kl_coef(self, metrics: Sequence[Metric], rollouts: int) -> None:
         per_response = combine(metrics)["kl/per_response"]
@@ -195,10 +214,20 @@ class Trainer:
             "kl_coef": self.kl_coef,
             "sampler": self.sampler.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "reference": self._reference_digest,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; the weights are loaded into the models by the caller, before."""
+        """Go on from a state; the weights are loaded into the models by the caller, before.
+
+        Raises:
+            CheckpointError: the state was trained against another reference.
+        """
+        if state["reference"] != self._reference_digest:
+            raise CheckpointError(
+                "the run's reference is not the one that its checkpoint was trained against; put the original folder "
+                "back, or start a new run"
+            )
         self.step_number = state["step_number"]
         self.rollouts_drawn = state["rollouts_drawn"]
         self.tokens_drawn = state["tokens_drawn"]

@@ -12,7 +12,7 @@ from rlvr.models.actor_critic import ActorCritic
 from rlvr.models.causal_lm import CausalLM
 from rlvr.rollout.types import Experience
 from rlvr.seeding import derive_seed
-from rlvr.tracking.metrics import Last, Mean, Metric, Sum
+from rlvr.tracking.metrics import Last, Mean, Metric, Sum, combine
 from rlvr.training.algorithm import Algorithm
 from rlvr.training.batches import cut, micro_batches
 from rlvr.training.objective import objective
@@ -44,7 +44,8 @@ def update(
         train_policy: False trains the critic alone (value warm-up).
 
     Raises:
-        NonFiniteLossError: a loss is NaN or infinite; weights and optimizer are as they were before that minibatch.
+        NonFiniteLossError: a loss is NaN or infinite, and weights and optimizer are as they were before that minibatch;
+            or no minibatch had a finite gradient.
     """
     metrics: list[Metric] = []
     epochs_done = 0
@@ -72,6 +73,12 @@ def update(
         epochs_done += 1
         if algorithm.target_kl and (epoch_kl.number or 0.0) > algorithm.target_kl:
             break
+    counts = combine(metrics)
+    if counts.get("policy/skipped_updates") and not counts["policy/updates"]:
+        raise NonFiniteLossError(
+            "no minibatch had a finite gradient, so nothing was learned; lower optimizer.lr, and look at "
+            "policy/grad_norm and kl/per_response of the steps before"
+        )
     metrics.append(Metric("policy/epochs", Last(epochs_done)))
     if actor_critic.critic is not None:
         explained = explained_variance(experience.values, experience.returns, experience.mask)

@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -101,11 +102,28 @@ def test_a_prompt_longer_than_the_context_is_refused(tmp_path: Path, sft_steps: 
     assert "only 496 fit (512 tokens of context less 16 for the response); lower rollout.max_new_tokens" in message
 
 
+def test_one_prompt_that_is_too_long_is_found_before_anything_is_trained(tmp_path: Path):
+    path = write_rows(tmp_path / "rows.jsonl", [*ROWS, {"question": "9" * 600, "answer": "1"}])
+    assert "its prompt has 600 tokens" in refused(tmp_path, *jsonl_task(path), "sft.steps=0")
+
+
+def test_a_demonstration_longer_than_the_context_is_refused(tmp_path: Path):
+    rows = [{**row, "response": "1" * 600} for row in ROWS]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    options = f"task.options={{path = {path!r}, test_size = 2, demonstration_field = 'response'}}"
+    message = refused(tmp_path, "task.name=jsonl", options)
+    assert re.search(r"prompt and demonstration have 60[56] tokens, the model's context 512", message)
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path):
+    assert "run.device: 'cuda:77' cannot be used here" in refused(tmp_path, "run.device=cuda:77")
+
+
 def test_a_warm_start_without_demonstrations_is_refused(tmp_path: Path):
     path = write_rows(tmp_path / "rows.jsonl", ROWS)
     message = refused(tmp_path, *jsonl_task(path))
     assert message == (
-        "error: sft.steps: 32 problems of task 'jsonl' in a row have no demonstration; "
+        "error: sft.steps: of 32 problems of task 'jsonl' none has a demonstration; "
         "set sft.steps = 0, or give the task demonstrations"
     )
 

@@ -78,6 +78,7 @@ def test_one_response_per_problem_has_a_wilson_interval():
 def test_several_responses_per_problem_are_clustered_by_problem():
     rate, records = measured(PROBLEMS, samples=2)
     assert (rate.correct, rate.n, rate.problems) == (15, 40, 20)
+    assert rate.pass_at_k == {1: 0.375, 2: 0.75}
     assert rate.interval == cluster_bootstrap([0.5 if number % 4 else 0.0 for number in range(10, 30)])
     assert len(records) == 40
 

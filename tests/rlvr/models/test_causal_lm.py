@@ -72,7 +72,7 @@ def test_hidden_states_come_after_the_final_norm(architecture: str):
 
 
 def test_a_gpt2_with_dropout_gives_equal_forwards_in_the_update():
-    """checklist 4: with GPT-2's default dropout of 0.1 two forwards would differ by tenths of a nat."""
+    """checklist 4 and 32: with GPT-2's default dropout of 0.1 two forwards would differ by tenths of a nat."""
     module, tokens = tiny_module("gpt2"), random_tokens(2, 8)
     assert module.config.resid_pdrop == 0.1
     mask = torch.ones(2, 7, dtype=torch.bool)

@@ -14,7 +14,8 @@ from rlvr.models.actor_critic import ActorCritic
 from rlvr.models.causal_lm import CausalLM
 from rlvr.models.reference import weights_digest
 from rlvr.models.tiny import tiny_tokenizer
-from rlvr.training.checkpoint import complete_checkpoints, load_checkpoint, save_checkpoint, save_reference
+from rlvr.tracking.run_folder import complete_checkpoints
+from rlvr.training.checkpoint import load_checkpoint, save_checkpoint, save_reference, sweep_leftovers
 
 
 def save(directory: Path, step: int, models: ActorCritic, *, keep: int = 0, mark: str = "") -> Path:
@@ -155,6 +156,22 @@ def test_a_trainer_resumed_from_its_checkpoint_goes_on_bit_for_bit(tmp_path: Pat
         resumed.actor_critic.critic_parameters(), whole.actor_critic.critic_parameters(), strict=True
     ):
         assert torch.equal(one, other)
+
+
+def test_a_checkpoint_that_was_trained_against_another_reference_is_refused():
+    config = tiny_config()
+    state = tiny_trainer(config).state_dict()
+    other = tiny_trainer(config, reference=wiring.build_model(tiny_config("run.seed=4")).policy)
+    with pytest.raises(CheckpointError, match="reference is not the one"):
+        other.load_state_dict(state)
+
+
+def test_what_a_killed_run_left_half_written_or_half_deleted_is_swept_away(tmp_path: Path):
+    for name in (".step_000004.writing", ".step_000002.deleting", "step_000003"):
+        (tmp_path / name / "policy").mkdir(parents=True)
+    assert [path.name for path in complete_checkpoints(tmp_path)] == ["step_000003"]
+    sweep_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["step_000003"]
 
 
 def test_a_reference_is_whole_or_absent(tmp_path: Path):

@@ -37,7 +37,7 @@ def test_a_policy_with_dropout_on_stops_the_run_at_its_first_update():
     clean = CausalLM(gpt2(len(model.tokenizer)))
     trainer = tiny_trainer(config, model=model, reference=clean)
     trainer.step_number = 1  # a resumed run: the KL to the reference need not be 0 any more
-    with pytest.raises(InvariantError, match=r"ratio is not 1: largest \|log ratio\| .* look for dropout"):
+    with pytest.raises(InvariantError, match=r"ratio is not 1: \|log ratio\| has mean .* look for dropout"):
         trainer.step()
 
 
@@ -75,7 +75,10 @@ def test_the_ratio_is_checked_at_the_first_update_of_the_policy_even_after_a_cri
     ("dtype", "log_ratios", "passes"),
     [
         (torch.float32, [0.0, 9e-6], True),
-        (torch.float32, [0.0, -2e-5], False),
+        (torch.float32, [-2e-5, 2e-5], False),
+        # One unlikely token of a large model in thousands, as measured on SmolLM2-135M: rounding, not a defect.
+        (torch.float32, [1.4e-5] + [1e-7] * 100, True),
+        (torch.float32, [2e-3] + [0.0] * 1000, False),
         (torch.float32, [0.0, float("nan")], False),
         (torch.float32, [], True),
         (torch.bfloat16, [0.2, 0.0, 0.0, 0.0, 0.0], True),
@@ -138,5 +141,5 @@ def test_a_response_that_vanished_from_the_mask_is_found():
     mask[1] = False
     without = dataclasses.replace(experience, mask=mask)
     check_masks(without, rollouts, masked_rows=1)
-    with pytest.raises(InvariantError, match="0 of 2 responses are masked out"):
+    with pytest.raises(InvariantError, match="0 of 2 responses are left out"):
         check_masks(without, rollouts, masked_rows=0)

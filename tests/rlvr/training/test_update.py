@@ -120,6 +120,16 @@ def test_an_update_whose_gradient_is_not_finite_is_skipped_and_counted():
     assert torch.isfinite(flat_weights(models.policy_parameters())).all()
 
 
+def test_an_update_that_learned_nothing_because_no_gradient_was_finite_stops_the_run():
+    models, reference, experience = first_experience()
+    before = weights_digest(models.policy)
+    handle = models.policy_parameters()[0].register_hook(lambda gradient: gradient * math.inf)
+    with pytest.raises(NonFiniteLossError, match="no minibatch had a finite gradient"):
+        update(models, CapturingSGD(models, lr=0.1), experience, ONCE, reference=reference, kl_coef=0.0, seed=0)
+    handle.remove()
+    assert weights_digest(models.policy) == before
+
+
 def test_target_kl_ends_the_epochs():
     """checklist 29: the first epoch's KL is 0, the second's is not."""
     models, reference, experience = first_experience()
