@@ -17,7 +17,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "kl_in": "loss",
         "kl_estimator": "k2",
         "kl_coef": 0.04,
-        "epochs": 1,
         "minibatches": 1,
     },
     # Dr. GRPO, "Understanding R1-Zero-Like Training", arXiv 2503.20783: no division by the group's std, none by the
@@ -29,7 +28,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "kl_in": "loss",
         "kl_estimator": "k2",
         "kl_coef": 0.0,
-        "epochs": 1,
         "minibatches": 1,
     },
     # RLOO, "Back to Basics", arXiv 2402.14740: a whole response is one action, its baseline the mean of the other
@@ -38,7 +36,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "advantage": "leave_one_out",
         "whiten_advantages": False,
         "aggregation": "sequence_sum",
-        "epochs": 1,
         "minibatches": 1,
     },
     # REINFORCE, Williams 1992, doi 10.1007/BF00992696: reward to go, on-policy, no critic. Whitening stays on: the
@@ -46,7 +43,6 @@ PRESETS: dict[str, dict[str, object]] = {
     "reinforce": {
         "advantage": "reward_to_go",
         "aggregation": "sequence_sum",
-        "epochs": 1,
         "minibatches": 1,
     },
 }

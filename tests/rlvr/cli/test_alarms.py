@@ -22,7 +22,7 @@ def test_a_healthy_step_warns_of_nothing():
 def test_truncation_is_warned_about_with_its_rate_and_what_to_raise():
     (line,) = warnings(Alarms(max_new_tokens=32), 4, truncated_frac=0.25)
     assert line == (
-        "warning: step 4: 25% of the responses reached the limit of 32 tokens and were cut off, so that their answers "
+        "warning: step 4: 25% of the responses reached the limit of 32 tokens and were cut off, so their answers "
         "may be missing; raise rollout.max_new_tokens (to 64, say)"
     )
 
