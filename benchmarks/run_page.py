@@ -6,6 +6,7 @@
 
 import argparse
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,33 @@ def pass_rates(summary: dict[str, Any]) -> list[str]:
     return rows
 
 
+def flips(folder: RunFolder, summary: dict[str, Any]) -> str:
+    """Return how the same problems fared before and after PPO, with the exact McNemar p of each mode."""
+    found = []
+    for mode in ("greedy", "sampled"):
+        before, after = (
+            {row["problem"]: row["outcome"] == "correct" for row in records_of(folder, summary, phase, mode)}
+            for phase in ("sft", "ppo")
+        )
+        gained = sum(after[name] and not before[name] for name in before)
+        lost = sum(before[name] and not after[name] for name in before)
+        found.append(f"{mode} {gained} gained, {lost} lost (p = {mcnemar(gained, lost):.2g})")
+    return f"The same problems, after SFT and after PPO: {'; '.join(found)}; exact McNemar test."
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """Return the two-sided exact p of as uneven a split of the flips, were both directions as likely."""
+    flips = gained + lost
+    tail = sum(math.comb(flips, count) for count in range(max(gained, lost), flips + 1))
+    return min(1.0, 2 * tail / 2**flips)
+
+
+def records_of(folder: RunFolder, summary: dict[str, Any], phase: str, mode: str) -> list[dict[str, Any]]:
+    """Return the held-out responses of a phase."""
+    step = summary["pass_rate"][phase]["step"]
+    return read_records(folder.path / "responses" / f"{phase}_{step:06d}_{mode}.jsonl")
+
+
 def cost(summary: dict[str, Any], metrics: list[dict[str, Any]]) -> list[str]:
     """Return time, speed and memory."""
     stages = summary["stage_times_s"]
@@ -52,10 +80,7 @@ def cost(summary: dict[str, Any], metrics: list[dict[str, Any]]) -> list[str]:
 
 def responses(folder: RunFolder, summary: dict[str, Any]) -> list[str]:
     """Return the sampled responses to the same few problems before and after PPO, evenly spread over the test set."""
-    named = {
-        phase: read_records(folder.path / "responses" / f"{phase}_{rates['step']:06d}_sampled.jsonl")
-        for phase, rates in summary["pass_rate"].items()
-    }
+    named = {phase: records_of(folder, summary, phase, "sampled") for phase in summary["pass_rate"]}
     count = len(next(iter(named.values())))
     lines: list[str] = []
     for index in (number * count // SHOWN for number in range(SHOWN)):
@@ -94,6 +119,8 @@ def page(folder: RunFolder, config: Path, image: str, extra: str) -> str:
             "(Wilson). Sampled is one response per problem at temperature 1.",
             "",
             *pass_rates(summary),
+            "",
+            flips(folder, summary),
             "",
             *([extra, ""] if extra else []),
             f"![Held-out pass rate]({image})",
