@@ -53,6 +53,7 @@ def page(results: dict[str, Any]) -> str:
             f"| {run['seed']} | {' | '.join(cells)} | {run['command_wall_s']:.0f} s "
             f"| {run['summary']['peak_memory_mb']:.0f} MB |"
         )
+    machine = results["stamp"]["machine"]
     first = results["runs"][0]["summary"]
     rates = first["pass_rate"]["ppo"]["greedy"]
     return "\n".join(
@@ -68,7 +69,8 @@ def page(results: dict[str, Any]) -> str:
             "|---|---|---|---|---|---|---|",
             *rows,
             "",
-            f"Machine: {results['stamp']['machine']}. Commit `{results['stamp']['commit']}`.",
+            f"Machine: {machine['cpus']} CPUs, {machine['platform']}, Python {machine['python']}. "
+            f"Commit `{results['stamp']['commit']}`.",
             f"Made by `{results['stamp']['command']}`; the numbers are in `benchmarks/results/default_run.json`.",
             "",
             "![Held-out pass rate of seed 0](../images/default_run.png)",
