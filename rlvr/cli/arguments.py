@@ -19,6 +19,11 @@ ConfigArguments = Annotated[
     ),
 ]
 
+PluginFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
+]
+
 
 def split_arguments(arguments: list[str] | None) -> tuple[Path | None, list[str]]:
     """Return the configuration file, which is the first argument that ends in .toml and has no "=", and the rest.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rlvr.cli.arguments import ConfigArguments, split_arguments
+from rlvr.cli.arguments import ConfigArguments, PluginFiles, split_arguments
 
 
 def evaluate(
@@ -18,10 +18,7 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.jsonl", help="Write every response with its verdict.")
     ] = None,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
-    ] = None,
+    plugin: PluginFiles = None,
 ) -> None:
     """Measure how often a model is right on a task's held-out problems, greedy and sampled, with 95 % intervals.
 

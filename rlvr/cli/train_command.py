@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlvr.cli.arguments import ConfigArguments, split_arguments
+from rlvr.cli.arguments import ConfigArguments, PluginFiles, split_arguments
 
 if TYPE_CHECKING:
     from rlvr.tracking.run_folder import RunFolder
@@ -20,10 +20,7 @@ def train(
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run folder.")
     ] = None,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
-    ] = None,
+    plugin: PluginFiles = None,
 ) -> None:
     """Warm-start, train with reinforcement learning, evaluate on held-out problems, and write the run folder.
 
