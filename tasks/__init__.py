@@ -11,9 +11,10 @@ from tasks.errors import (
 from tasks.plugins import import_plugin_file
 from tasks.registry import load_task, register_task, task_names
 from tasks.sampling import ProblemSampler
-from tasks.types import MathAnswer, Problem, Task
+from tasks.types import CountdownTarget, MathAnswer, Problem, Task
 
 __all__ = [
+    "CountdownTarget",
     "MathAnswer",
     "Problem",
     "ProblemSampler",

@@ -43,14 +43,8 @@ class Jsonl:
         answer_format: str = "last_number",
         prompt_template: str = "{question}",
     ) -> None:
-        _check_template(prompt_template)
-        self._source = Source(
-            path=None if test_path else path,
-            train_path=path if test_path else None,
-            test_path=test_path,
-            test_size=test_size,
-            split_seed=split_seed,
-        )
+        check_template(prompt_template, ["question"])
+        self._source = file_source(path, test_path, test_size=test_size, split_seed=split_seed)
         self._question_field = question_field
         self._answer_field = answer_field
         self._id_field = id_field
@@ -98,15 +92,27 @@ class Jsonl:
         return " ".join(self._question(row).split())
 
 
-def _check_template(template: str) -> None:
+def file_source(path: str, test_path: str | None, *, test_size: int, split_seed: int) -> Source:
+    """Return where the splits lie: in `path` and `test_path`, or both in `path` where that is all there is."""
+    return Source(
+        path=None if test_path else path,
+        train_path=path if test_path else None,
+        test_path=test_path,
+        test_size=test_size,
+        split_seed=split_seed,
+    )
+
+
+def check_template(template: str, fields: Sequence[str]) -> None:
+    """Raise TaskOptionError unless the prompt template holds every field, such as {question}, and no other."""
     try:
-        fields = [
+        found = [
             (name, spec, conversion) for _, name, spec, conversion in Formatter().parse(template) if name is not None
         ]
     except ValueError as error:
         raise TaskOptionError(f"task.options.prompt_template: {error}; write {{{{ or }}}} for a brace") from error
-    if ("question", "", None) not in fields or set(fields) != {("question", "", None)}:
+    if set(found) != {(field, "", None) for field in fields}:
         raise TaskOptionError(
-            f"task.options.prompt_template: must hold {{question}} and no other field, got {template!r};"
-            " write {{ or }} for a brace"
+            f"task.options.prompt_template: must hold {' and '.join(f'{{{field}}}' for field in fields)} and no other"
+            f" field, got {template!r}; write {{{{ or }}}} for a brace"
         )

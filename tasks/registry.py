@@ -10,8 +10,12 @@ _TASKS = Registry(
     noun="task",
     built_in={
         "arithmetic": "tasks.arithmetic:Arithmetic",
+        "countdown": "tasks.countdown:Countdown",
         "gsm8k": "tasks.gsm8k:Gsm8k",
+        "hendrycks_math": "tasks.hendrycks_math:HendrycksMath",
         "jsonl": "tasks.jsonl:Jsonl",
+        "math500": "tasks.hendrycks_math:Math500",
+        "multiple_choice_jsonl": "tasks.multiple_choice:MultipleChoiceJsonl",
         "svamp": "tasks.svamp:Svamp",
     },
     entry_point_group="rlvr.tasks",

@@ -13,7 +13,21 @@ class MathAnswer:
     """The gold answer as the data set gives it, for instance "72" or "1,000"."""
     answer_format: str = "last_number"
     r"""Where a response must put its answer: "boxed" (the last \boxed{...}), "marker:####" (what follows the last
-    "####" on its line), "tag:answer" (inside the last <answer>...</answer>) or "last_number" (lenient)."""
+    "####" on its line), "tag:answer" (inside the last <answer>...</answer>), "last_number" (wherever it stands) or
+    "lenient" (wherever a response announces it: for outputs of models that were not told where to put it)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountdownTarget:
+    """The reference of a countdown problem: numbers to combine with + - * / into the target."""
+
+    numbers: tuple[int, ...]
+    """The numbers given; each may be used as often as it stands here."""
+    target: int
+    answer_format: str = "tag:answer"
+    """Where a response must put its expression; see MathAnswer."""
+    use_all: bool = True
+    """Whether every number must be used; False lets some be left out."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
