@@ -3,7 +3,8 @@ r"""Find the answer in a response, in the place that the problem's answer format
     boxed          the last balanced \boxed{...}
     marker:####    what follows the last "####" on its line
     tag:answer     inside the last <answer>...</answer>
-    last_number    the last number of the text, wherever it stands (lenient)
+    last_number    the last number of the text, wherever it stands
+    lenient        wherever a response announces it, in any of these ways and in words (see verifiers.lenient)
 
 Reasoning does not count: neither what comes before the last </think>, nor an unclosed <think> and what follows it.
 Every reader takes time linear in the text and raises on no text whatever.
@@ -63,9 +64,13 @@ def extract_answer(response: str, answer_format: str) -> Extraction:
     """Return what `response` gives as its answer.
 
     Raises:
-        UnknownAnswerFormatError: the format is none of the four.
+        UnknownAnswerFormatError: the format is none of the five.
     """
     kind, _, argument = answer_format.partition(":")
+    if answer_format == "lenient":
+        from verifiers.lenient import find_answer  # here, because it builds on this module
+
+        return find_answer(response)
     if answer_format == "last_number":
         return Extraction(_last_number(_after_thinking(response)))
     if answer_format == "boxed":
@@ -76,8 +81,8 @@ def extract_answer(response: str, answer_format: str) -> Extraction:
         answers = _tagged(_after_thinking(response), argument)
     else:
         raise UnknownAnswerFormatError(
-            f'unknown answer format {answer_format!r}; use "boxed", "last_number", "marker:" and a text such as'
-            ' "marker:####", or "tag:" and a name such as "tag:answer"'
+            f'unknown answer format {answer_format!r}; use "boxed", "last_number", "lenient", "marker:" and a text'
+            ' such as "marker:####", or "tag:" and a name such as "tag:answer"'
         )
     if not answers or not answers[-1].strip():
         return Extraction(None)
@@ -85,8 +90,11 @@ def extract_answer(response: str, answer_format: str) -> Extraction:
     return Extraction(last[1], tuple({key: text for key, text in others if key and key != last[0]}.values()))
 
 
-def read_answer(problem: Problem, response: str) -> tuple[MathAnswer, Extraction]:
+def read_answer(problem: Problem, response: str, *, lenient: bool = False) -> tuple[MathAnswer, Extraction]:
     """Return the problem's reference and what `response` gives as its answer.
+
+    Args:
+        lenient: look everywhere and not only in the place that the problem declares.
 
     Raises:
         BadReferenceError: the reference is no MathAnswer, or asks for an unknown answer format.
@@ -97,7 +105,7 @@ def read_answer(problem: Problem, response: str) -> tuple[MathAnswer, Extraction
             f"problem {problem.id}: this verifier needs a MathAnswer as the reference, not a {type(reference).__name__}"
         )
     try:
-        return reference, extract_answer(response, reference.answer_format)
+        return reference, extract_answer(response, "lenient" if lenient else reference.answer_format)
     except UnknownAnswerFormatError as error:
         raise BadReferenceError(f"problem {problem.id}: {error}") from error
 

@@ -1,0 +1,175 @@
+r"""Read a whole answer from its tokens: one clause or several.
+
+answer  = clause (("," | ";" | "and" | "or" | line break) clause)*
+clause  = side ((= | < | <= | > | >= | \ne | \in | \equiv | \approx) side)*
+side    = formula [unit] | words | ratio | time
+"""
+
+from verifiers.maths.cleaning import UnreadableError
+from verifiers.maths.nodes import Bracketed, Listing, Node, Piecewise, Relation, Residue, SetBuilder, SetOf, Text
+from verifiers.maths.sides import SideReader
+from verifiers.maths.stream import spelled
+
+_RELATIONS = {
+    "=": "=", "<": "<", "\\lt": "<", ">": ">", "\\gt": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=",
+    "\\leqq": "<=", "\\ge": ">=", "\\geq": ">=", "\\geqslant": ">=", "\\geqq": ">=", "\\ne": "!=", "\\neq": "!=",
+    "\\in": "in", "\\approx": "~", "\\simeq": "~", "\\cong": "~", "\\equiv": "==", "\\coloneqq": "=", "\\doteq": "~",
+}  # fmt: skip
+_SEPARATORS = (",", ";", "\\\\", "\\land", "\\wedge", "\\lor", "\\vee", "&", "\\newline")
+
+
+class AnswerReader(SideReader):
+    """Reads lists and relations, also those inside sets and systems."""
+
+    def answer(self) -> Node:
+        """Return everything up to the end."""
+        items: list[Node] = []
+        joints: list[str] = []
+        while self._separators():
+            items.append(self._clause())
+            word = self._joining_word()
+            if word is None:
+                break
+            joints.append(word)
+        if not items:
+            raise UnreadableError("it is empty")
+        if len(items) == 1:
+            return items[0]
+        if "," in joints and ";" in joints:
+            items = _grouped(items, joints)
+        return Listing(tuple(items), "or" if "or" in joints else "and" if "and" in joints else ",")
+
+    def _separators(self) -> bool:
+        while self.take(*_SEPARATORS):
+            pass
+        return not self.at_end()
+
+    def _joining_word(self) -> str | None:
+        """Consume what joins two clauses; None where the answer ends."""
+        found = None
+        while True:
+            token = self.peek()
+            if token is not None and token.kind == "word" and token.text.lower() in ("and", "or"):
+                self._advance()
+                found = token.text.lower()
+            elif self.take("\\lor", "\\vee"):
+                found = "or"
+            elif self.at(*_SEPARATORS):
+                found = found or (";" if self.at(";") else ",")
+                self._advance()
+            else:
+                return found
+
+    def _clause(self) -> Node:
+        operators: list[str] = []
+        if self.take("\\equiv"):
+            return self._side()
+        sides = [self._side()]
+        while (token := self.peek()) is not None:
+            operator = _RELATIONS.get(spelled(token) or "")
+            if token.kind == "word" and token.text.lower() in ("is", "equals") and isinstance(sides[-1], Text):
+                operator = "="  # "Area is 12", while "12 is wrong" says nothing of the kind
+            if token.kind == "command" and token.text == "not":
+                self._advance()
+                operator = {"=": "!=", "\\in": "not in"}.get(spelled(self.peek()) or "")
+            if operator is None:
+                break
+            self._advance()
+            if operator in "<>" and self.take("="):
+                operator += "="
+            elif operator == "=" and self.take("="):
+                operator = "="
+            operators.append(operator)
+            sides.append(self._side())
+        if self.at("!") and self._tokens[self.position + 1 : self.position + 2]:
+            raise UnreadableError("an exclamation mark")
+        if not operators:
+            return sides[0]
+        residues = [side for side in sides if isinstance(side, Residue)]
+        operators = ["==" if residues and operator == "=" else operator for operator in operators]
+        return Relation(tuple(sides), tuple(operators))
+
+    def _set(self) -> Node:
+        if self.take("\\}", "\\rbrace"):
+            return SetOf(())
+        items = [self._set_item()]
+        if self.take(":", "\\mid", "|", "\\vert", "\\colon", "\\ratio"):
+            condition = self.answer()
+            self._close_set()
+            return SetBuilder(condition)
+        while self.take(",", ";"):
+            items.append(self._set_item())
+        self._close_set()
+        return SetOf(tuple(items))
+
+    def _set_item(self) -> Node:
+        if self._at_words():
+            return self._words()
+        node = self.formula()
+        if self.take("\\in"):
+            self.formula()  # {x in R : ...}
+        return self._with_unit(node, None)
+
+    def _close_set(self) -> None:
+        if not self.take("\\}", "\\rbrace", "}") and not self.at_end():
+            raise UnreadableError("a set that is not closed")
+
+    def _brackets(self, opening: str) -> Node:
+        start = self.position
+        node = super()._brackets(opening)
+        if isinstance(node, Bracketed) and len(node.items) == 1 and not self.at("_"):
+            self.position = start
+            raise UnreadableError("brackets around one item")
+        return node
+
+    def _environment(self) -> Node:
+        name = "".join(piece.text for piece in self._tokens[self.position + 1 : self.position + 2])
+        if name not in ("cases", "aligned", "align", "gathered", "dcases", "rcases"):
+            return super()._environment()
+        while not self.take("}"):
+            self._advance()
+        rows: list[tuple[Node, Node | None] | Node] = []
+        while not self.at("\\end") and not self.at_end():
+            rows.append(self._row())
+            while self.take("\\\\", "\\cr", ",", ";"):
+                pass
+        self.expect("\\end")
+        self.expect("{")
+        while not self.take("}") and not self.at_end():
+            self._advance()
+        if all(isinstance(row, tuple) for row in rows):
+            return Piecewise(tuple(row for row in rows if isinstance(row, tuple)))
+        return Listing(tuple(row for row in rows if not isinstance(row, tuple)), "and")
+
+    def _row(self) -> "tuple[Node, Node | None] | Node":
+        value = self._clause()
+        self.take(",", ";")
+        if not (self.take("&") or self._at_word("if", "for", "when", "otherwise")):
+            return value
+        self.take(",")
+        condition: Node | None = None
+        while self._at_word("if", "for", "when"):
+            self._advance()
+        if self._at_word("otherwise", "else", "elsewhere"):
+            self._advance()
+        else:
+            condition = self._condition()
+        return (value, condition)
+
+    def _condition(self) -> Node:
+        parts = [self._clause()]
+        while self._at_word("and", "or") or self.at(","):
+            self._advance()
+            parts.append(self._clause())
+        return parts[0] if len(parts) == 1 else Listing(tuple(parts), "and")
+
+
+def _grouped(items: list[Node], joints: list[str]) -> list[Node]:
+    """Read "p = 5, q = 2; p = 7, q = 2" as two pairs."""
+    groups: list[list[Node]] = [[items[0]]]
+    for item, joint in zip(items[1:], joints, strict=False):
+        if joint == ",":
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return [group[0] if len(group) == 1 else Bracketed("(", tuple(group), ")") for group in groups]
