@@ -14,7 +14,7 @@ from rlvr.models.reference import frozen_copy
 from rlvr.models.value_head import TrunkCritic, value_head
 from rlvr.rollout.local_engine import LocalEngine
 from rlvr.rollout.prompts import PromptEncoder
-from rlvr.rollout.rewards import RewardRule, Truncation
+from rlvr.rollout.rewards import Overlong, RewardRule, Truncation
 from rlvr.rollout.types import Sampling
 from rlvr.seeding import derive_seed, seed_process
 from rlvr.tracking.sinks import Tracker
@@ -144,6 +144,18 @@ def build_sampling(config: Config) -> Sampling:
     )
 
 
+def build_reward_rule(config: Config) -> RewardRule:
+    reward, limit = config.reward, config.rollout.max_new_tokens
+    overlong = Overlong(max_new_tokens=limit, cache=reward.overlong_cache, weight=reward.overlong_weight)
+    return RewardRule(
+        correct=reward.correct,
+        incorrect=reward.incorrect,
+        no_answer=reward.no_answer,
+        truncation=Truncation(reward.truncation),
+        overlong=overlong if reward.overlong_cache else None,
+    )
+
+
 def build_algorithm(config: Config) -> Algorithm:
     chosen = config.algorithm
     return Algorithm(
@@ -222,12 +234,7 @@ def build_trainer(
         engine=engine,
         sampling=build_sampling(config),
         judging=build_judging(config, verifiers),
-        reward=RewardRule(
-            correct=config.reward.correct,
-            incorrect=config.reward.incorrect,
-            no_answer=config.reward.no_answer,
-            truncation=Truncation(config.reward.truncation),
-        ),
+        reward=build_reward_rule(config),
         actor_critic=actor_critic,
         reference=reference,
         optimizer=build_optimizer(config, actor_critic),

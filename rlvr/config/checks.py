@@ -63,6 +63,19 @@ def _rewards(config: Config) -> Iterator[Conflict]:
             keys=("reward.correct", "reward.incorrect"),
             message=f"{reward.correct} must be above reward.incorrect, which is {reward.incorrect}",
         )
+    cache, limit = reward.overlong_cache, config.rollout.max_new_tokens
+    if cache >= limit:
+        yield Conflict(
+            keys=("reward.overlong_cache", "rollout.max_new_tokens"),
+            message=f"{cache} must be below rollout.max_new_tokens, which is {limit}, or every response is punished; a "
+            f"fifth of it ({limit // 5}) is usual, and 0 is off",
+        )
+    elif cache and reward.truncation == "bootstrap":
+        yield Conflict(
+            keys=("reward.overlong_cache", "reward.truncation"),
+            message=f'{cache} punishes responses that stop just before the limit, and reward.truncation = "bootstrap" '
+            'spares those that run into it; set it to 0, or reward.truncation to "fail"',
+        )
 
 
 def _batch_sizes(config: Config) -> Iterator[Conflict]:

@@ -116,7 +116,7 @@ class RolloutConfig(Section):
 
 
 class RewardConfig(Section):
-    """What a verdict earns: incorrect + score * (correct - incorrect)."""
+    """What a verdict earns: incorrect + score * (correct - incorrect), less a penalty on length where one is set."""
 
     correct: float = Field(default=1.0, description="Reward of score 1.")
     incorrect: float = Field(default=0.0, description="Reward of score 0.")
@@ -127,6 +127,14 @@ class RewardConfig(Section):
         default="fail",
         description="A response cut by the length limit: fail earns `incorrect` (or "
         "`no_answer`); bootstrap earns the critic's value of the state after it; mask leaves it out of the losses.",
+    )
+    overlong_cache: Count = Field(
+        default=0,
+        description="DAPO's soft overlong punishment: in the last overlong_cache tokens before rollout.max_new_tokens "
+        "a penalty grows from 0 to overlong_weight, and is taken from the reward; 0 is off.",
+    )
+    overlong_weight: NonNegative = Field(
+        default=1.0, description="Penalty of a response that reaches rollout.max_new_tokens, truncated or not."
     )
 
 

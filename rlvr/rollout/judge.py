@@ -116,7 +116,7 @@ def to_rollouts(
             problem=problem,
             response=response,
             verdict=found,
-            reward=terminal_reward(found, response.finish, rule),
+            reward=terminal_reward(found, response.finish, rule, tokens=len(response.token_ids)),
             policy_step=policy_step,
         )
         for problem, response, found in zip(problems, responses, judged, strict=True)

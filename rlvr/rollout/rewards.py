@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rlvr.rollout.types import Finish
+from verifiers.length_penalty import soft_overlong_penalty
 from verifiers.types import Outcome, Verdict
 
 
@@ -19,20 +20,51 @@ class Truncation(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Overlong:
+    """DAPO's soft punishment of responses that come near the length limit, in tokens."""
+
+    max_new_tokens: int
+    cache: int
+    """The penalty begins this far below the limit and grows evenly up to it."""
+    weight: float = 1.0
+    """What the whole penalty costs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RewardRule:
-    """What a verdict earns: incorrect + score * (correct - incorrect)."""
+    """What a verdict earns: incorrect + score * (correct - incorrect), less the penalty on its response's length."""
 
     correct: float = 1.0
     incorrect: float = 0.0
     no_answer: float | None = None
     """Reward of NO_ANSWER; None means the same as incorrect."""
     truncation: Truncation = Truncation.FAIL
+    overlong: Overlong | None = None
+    """None for no penalty. It does not go with BOOTSTRAP: see `overlong_penalty`."""
 
 
-def terminal_reward(verdict: Verdict, finish: Finish, rule: RewardRule) -> float:
-    """Return the reward given at a response's last token."""
+def terminal_reward(verdict: Verdict, finish: Finish, rule: RewardRule, *, tokens: int) -> float:
+    """Return the reward given at the last token of a response of `tokens` tokens."""
     if finish is Finish.LENGTH and rule.truncation is Truncation.BOOTSTRAP:
         return 0.0
+    return _earned(verdict, finish, rule) + overlong_penalty(tokens, rule)
+
+
+def overlong_penalty(tokens: int, rule: RewardRule) -> float:
+    """Return what its length costs a response of `tokens` sampled tokens: 0 or less, whatever its verdict.
+
+    A truncated response has reached the limit and bears all of it: under FAIL as part of its reward; under MASK on the
+    record alone, since the losses leave it out, so that only responses which stopped learn from the penalty. Under
+    BOOTSTRAP a truncated response earns nothing yet, and the rule contradicts itself: running into the limit would cost
+    nothing, and stopping just before it nearly all.
+    """
+    if rule.overlong is None:
+        return 0.0
+    overlong = rule.overlong
+    return overlong.weight * soft_overlong_penalty(tokens, max_length=overlong.max_new_tokens, cache=overlong.cache)
+
+
+def _earned(verdict: Verdict, finish: Finish, rule: RewardRule) -> float:
     if verdict.outcome is Outcome.NO_ANSWER and rule.no_answer is not None:
         return rule.no_answer
     if finish is Finish.LENGTH and rule.truncation is Truncation.FAIL:

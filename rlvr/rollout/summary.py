@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import torch
 
+from rlvr.rollout.rewards import RewardRule, overlong_penalty
 from rlvr.rollout.types import Finish, Rollout
 from rlvr.tracking.metrics import Last, Mean, Metric
 from rlvr.tracking.stopwatch import Stopwatch
 from verifiers.types import Outcome
 
 
-def rollout_metrics(rollouts: Sequence[Rollout], *, failed: int, watch: Stopwatch) -> list[Metric]:
+def rollout_metrics(rollouts: Sequence[Rollout], rule: RewardRule, *, failed: int, watch: Stopwatch) -> list[Metric]:
     """Return rewards, verdicts, lengths and speed.
 
     Args:
+        rule: what the rewards were made by.
         failed: responses that got no verdict.
         watch: the step's stages.
     """
@@ -36,6 +38,9 @@ def rollout_metrics(rollouts: Sequence[Rollout], *, failed: int, watch: Stopwatc
     return [
         Metric("reward/mean", Mean.of(rewards)),
         Metric("reward/std", Last(float(rewards.std(correction=0)))),
+        Metric(
+            "reward/overlong_penalty", Mean.of([overlong_penalty(len(r.response.token_ids), rule) for r in rollouts])
+        ),
         *(Metric(name, Mean.of(values)) for name, values in shares.items()),
         Metric("rollout/response_tokens", Mean.of([len(r.response.token_ids) for r in rollouts])),
         Metric("rollout/prompt_tokens", Mean.of([len(r.response.prompt_ids) for r in rollouts])),

@@ -4,6 +4,7 @@ NAMES: dict[str, str] = {
     "reward/mean": "Terminal reward, mean over the step's rollouts.",
     "reward/std": "Terminal reward, standard deviation over the step's rollouts.",
     "reward/shaped_mean": "Terminal reward plus the KL penalties of the response's tokens, mean over rollouts.",
+    "reward/overlong_penalty": "What reward.overlong_cache makes a response's length cost, mean; 0 or less.",
     "rollout/response_tokens": "Tokens of a response, mean.",
     "rollout/prompt_tokens": "Tokens of a prompt, mean.",
     "rollout/truncated_frac": "Share of responses that the length limit cut.",

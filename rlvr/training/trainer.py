@@ -138,7 +138,7 @@ class Trainer:
         self.step_number += 1
         self.rollouts_drawn += len(responses)
         self.tokens_drawn += sum(len(response.token_ids) for response in responses)
-        metrics += rollout_metrics(rollouts, failed=len(responses) - len(rollouts), watch=watch)
+        metrics += rollout_metrics(rollouts, self.reward, failed=len(responses) - len(rollouts), watch=watch)
         return self.tracker.log(self.step_number, metrics)
 
     @contextmanager

@@ -91,6 +91,25 @@ def test_a_right_answer_must_earn_more_than_a_wrong_one():
     assert complaints(reward={"correct": 0.0, "incorrect": -1.0}) == {}
 
 
+@pytest.mark.parametrize(
+    ("cache", "truncation", "allowed"),
+    [
+        (0, "fail", True),
+        (0, "bootstrap", True),
+        (8, "fail", True),
+        (8, "mask", True),
+        (39, "fail", True),
+        (40, "fail", False),
+        (8, "bootstrap", False),
+    ],
+)
+def test_the_overlong_cache_lies_below_the_limit_and_does_not_go_with_bootstrapping(
+    cache: int, truncation: str, allowed: bool
+):
+    found = complaints(reward={"overlong_cache": cache, "truncation": truncation}, rollout={"max_new_tokens": 40})
+    assert set(found) == (set() if allowed else {"reward.overlong_cache"})
+
+
 @pytest.mark.parametrize("name", ["a/b", "..", ".", ".hidden", "-x", "a b", "a\\b", "a\n", "C:", "x" * 201])
 def test_a_run_name_that_is_no_plain_folder_name_is_refused(name: str):
     assert "run.name" in complaints(run={"name": name})

@@ -4,7 +4,7 @@ import pytest
 
 from rlvr.errors import JudgingFailedError
 from rlvr.rollout.judge import to_rollouts
-from rlvr.rollout.rewards import RewardRule
+from rlvr.rollout.rewards import Overlong, RewardRule
 from rlvr.rollout.types import Finish, Response, Rollout
 from tasks.types import Problem
 from verifiers.errors import VerifierError
@@ -38,6 +38,20 @@ def test_a_response_without_a_verdict_is_dropped_and_never_rewarded():
     rollouts = rollouts_of([RIGHT, BROKEN, RIGHT, RIGHT], max_failed_frac=0.25)
     assert [(r.problem.id, r.response.text) for r in rollouts] == [("p/0", "0"), ("p/2", "2"), ("p/3", "3")]
     assert {r.reward for r in rollouts} == {1.0}
+
+
+def test_length_is_counted_in_sampled_tokens_and_not_in_text():
+    responses = [
+        Response(
+            prompt_ids=(1,) * 50, token_ids=(5,) * tokens, logprobs=(0.0,) * tokens, mask=(True,) * tokens,
+            text="long " * 1000, finish=Finish.STOP,
+        )
+        for tokens in (80, 81, 90, 100)
+    ]  # fmt: skip
+    problem = Problem(id="p/0", prompt="?", reference=None, verifier="made")
+    rule = RewardRule(overlong=Overlong(max_new_tokens=100, cache=20))
+    rollouts = to_rollouts([problem] * 4, responses, [RIGHT] * 4, rule, policy_step=0, max_failed_frac=0.0)
+    assert [rollout.reward for rollout in rollouts] == pytest.approx([1.0, 0.95, 0.5, 0.0])
 
 
 def test_more_failures_than_the_limit_stop_the_run_with_the_first_reason():

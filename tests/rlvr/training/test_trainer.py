@@ -10,7 +10,7 @@ from rlvr.algorithms.presets import PRESETS
 from rlvr.cli import wiring
 from rlvr.errors import JudgingFailedError
 from rlvr.models.reference import frozen_copy, weights_digest
-from rlvr.rollout.types import Experience, Rollout
+from rlvr.rollout.types import Experience, Finish, Rollout
 from rlvr.tracking.names import NAMES
 from tasks.types import Problem
 from verifiers.errors import VerifierError
@@ -209,6 +209,21 @@ def test_a_state_goes_on_bit_for_bit():
                 assert found[name] == number, name
     for name, tensor in weights_of(whole).items():
         assert torch.equal(weights_of(resumed)[name], tensor), name
+
+
+def test_the_configured_overlong_penalty_is_taken_from_every_reward_by_its_length():
+    """checklist 15, from the configuration to the rollouts."""
+    config = tiny_config("reward.overlong_cache=12", "reward.overlong_weight=0.5", "rollout.max_new_tokens=16")
+    seen: list[Rollout] = []
+    trainer = tiny_trainer(config, record=lambda step, rollouts, experience: seen.extend(rollouts))
+    numbers = trainer.step()
+    penalties = []
+    for rollout in seen:
+        cut = rollout.response.finish is Finish.LENGTH
+        penalties.append(-0.5 * min(1.0, max(0, len(rollout.response.token_ids) - 4) / 12))
+        assert rollout.reward == pytest.approx((0.0 if cut else rollout.verdict.score) + penalties[-1])
+    assert len(set(penalties)) > 1
+    assert numbers["reward/overlong_penalty"] == pytest.approx(sum(penalties) / len(penalties))
 
 
 def test_another_seed_is_another_run():
