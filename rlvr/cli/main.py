@@ -7,10 +7,12 @@ from typing import Annotated, NoReturn
 import typer
 
 import rlvr
+from rlvr.cli.audit_command import audit
 from rlvr.cli.config_command import config
 from rlvr.cli.eval_command import evaluate
 from rlvr.cli.plot_command import plot
 from rlvr.cli.train_command import train
+from rlvr.cli.verify_command import verify
 from rlvr.errors import RlvrError
 from sandbox.errors import SandboxError
 from tasks.errors import TaskError
@@ -58,3 +60,5 @@ app.command()(train)
 app.command(name="eval")(evaluate)
 app.command()(config)
 app.command()(plot)
+app.command()(verify)
+app.command()(audit)
