@@ -1,5 +1,6 @@
 """Judging responses: a verifier reads a response and returns a verdict."""
 
+from verifiers.conformance import Case, ConformanceError, self_check
 from verifiers.errors import (
     BadReferenceError,
     UnknownVerifierError,
@@ -14,6 +15,8 @@ from verifiers.types import BatchVerifier, Outcome, Verdict, Verifier
 __all__ = [
     "BadReferenceError",
     "BatchVerifier",
+    "Case",
+    "ConformanceError",
     "Outcome",
     "UnknownVerifierError",
     "Verdict",
@@ -24,5 +27,6 @@ __all__ = [
     "VerifierPluginError",
     "load_verifier",
     "register_verifier",
+    "self_check",
     "verifier_names",
 ]

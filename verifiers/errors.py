@@ -6,6 +6,8 @@ VerifierError
     VerifierPluginError     a plug-in could not be loaded
     VerifierOptionError     a verifier was given an option that it does not have
     BadReferenceError       the problem's own reference answer cannot be used
+    WorkerLostError         a worker process cannot be started (verifiers.worker)
+    WorkerJobError          a bug in what a worker process does (verifiers.worker)
 """
 
 
