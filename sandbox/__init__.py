@@ -2,12 +2,13 @@
 
 from sandbox.errors import SandboxClosedError, SandboxError, SandboxLostError, SandboxUnavailableError
 from sandbox.fake_sandbox import FakeSandbox
-from sandbox.types import End, Execution, Limits, Program, Sandbox
+from sandbox.types import End, Execution, Judge, Limits, Program, Sandbox
 
 __all__ = [
     "End",
     "Execution",
     "FakeSandbox",
+    "Judge",
     "Limits",
     "Program",
     "Sandbox",

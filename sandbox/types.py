@@ -32,6 +32,19 @@ class Program:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Judge:
+    """Trusted Python source that questions a program over a pair of pipes: file descriptors 3 to read and 4 to write.
+
+    It runs beside the program, in a process that the program cannot look into: not dumpable, its source and its input
+    in no file, argument or environment variable. The program has the other ends of the pipes, under the same numbers.
+    """
+
+    source: bytes
+    """Run as `__main__` in a fresh interpreter with the standard library."""
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
     """What a program may use, its descendants included. The program is killed at the first limit it passes."""
 
@@ -68,6 +81,16 @@ class Sandbox(Protocol):
 
     def run(self, program: Program, limits: Limits) -> Execution:
         """Run `program` to its end or to the first limit that it passes; nothing of it is left behind.
+
+        Raises:
+            SandboxError: the sandbox itself failed, and nothing is known about the program.
+        """
+        ...
+
+    def run_judged(self, program: Program, judge: Judge, limits: Limits) -> tuple[Execution, Execution]:
+        """Run `program` and the `judge` that questions it, and return how each of them ended, the program's first.
+
+        It is over when the judge ends: the program is killed then. The limits hold for both together, output for each.
 
         Raises:
             SandboxError: the sandbox itself failed, and nothing is known about the program.

@@ -11,13 +11,30 @@ from tasks.errors import (
 from tasks.plugins import import_plugin_file
 from tasks.registry import load_task, register_task, task_names
 from tasks.sampling import ProblemSampler
-from tasks.types import CountdownTarget, MathAnswer, Problem, Task
+from tasks.types import (
+    AssertTests,
+    Compare,
+    CountdownTarget,
+    FunctionCase,
+    FunctionTests,
+    MathAnswer,
+    Problem,
+    PytestTests,
+    StdinTests,
+    Task,
+)
 
 __all__ = [
+    "AssertTests",
+    "Compare",
     "CountdownTarget",
+    "FunctionCase",
+    "FunctionTests",
     "MathAnswer",
     "Problem",
     "ProblemSampler",
+    "PytestTests",
+    "StdinTests",
     "Task",
     "TaskDataError",
     "TaskError",

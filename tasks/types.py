@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +28,79 @@ class CountdownTarget:
     """Where a response must put its expression; see MathAnswer."""
     use_all: bool = True
     """Whether every number must be used; False lets some be left out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compare:
+    """How what a program printed is compared with what it should have printed."""
+
+    mode: Literal["whitespace", "tokens", "float", "unordered_lines", "checker"] = "whitespace"
+    """whitespace: line by line, blanks at line ends and blank lines at the end apart; tokens: word by word; float: word
+    by word, numbers within the tolerance; unordered_lines: lines in any order; checker: a trusted function decides."""
+    abs_tol: float = 1e-6
+    """For "float": allowed is the larger of abs_tol and rel_tol times the expected number."""
+    rel_tol: float = 0.0
+    checker: str = ""
+    """Python source that defines check(inp: str, expected: str, out: str) -> bool; it runs in the sandbox."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StdinTests:
+    """The reference of a problem whose answer is a program that reads standard input and prints."""
+
+    cases: tuple[tuple[str, str], ...]
+    """Pairs of input and expected output."""
+    compare: Compare = field(default_factory=Compare)
+    wall_s: float | None = None
+    """Time limit of one case; None means the verifier's."""
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FunctionCase:
+    """One call and what it must return; plain values of Python's built-in types only."""
+
+    arguments: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    expected: Any = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FunctionTests:
+    """The reference of a problem whose answer is a function, or a class with a method."""
+
+    function: str
+    """Its name; "Class.method" makes an instance without arguments first."""
+    cases: tuple[FunctionCase, ...]
+    float_tol: float = 0.0
+    """Numbers within float_tol * max(1, |expected|) are equal."""
+    wall_s: float | None = None
+    """Time limit of all cases together; None means the verifier's."""
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssertTests:
+    """The reference of a problem whose answer is code that assert statements use, as in HumanEval and MBPP."""
+
+    asserts: tuple[str, ...]
+    """Python source, run in order in one namespace that holds what the program defines."""
+    function: str | None = None
+    """The function that the problem asks for, where it names one."""
+    wall_s: float | None = None
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PytestTests:
+    """The reference of a problem whose answer is a module that test functions import."""
+
+    source: str
+    """Python source with test_* functions or unittest classes."""
+    module: str = "solution"
+    """The name under which the source imports the program."""
+    wall_s: float | None = None
+    memory_mb: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
