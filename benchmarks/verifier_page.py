@@ -41,11 +41,11 @@ def page(speed: Mapping[str, Any], accuracy: Mapping[str, Any]) -> str:
 
 def _preface(groups: Mapping[str, Any]) -> str:
     return (
-        f"{groups['all']['n'] + groups['debatable']['n']} labelled pairs of gold answer and whole response, each judged "
-        "by `MathVerifier().judge(gold, response)`, which looks for the answer wherever a response may announce it. A "
-        "call that gives no verdict counts as a rejection. Intervals are 95 % Wilson. *Hostile* are responses written to "
-        "be accepted though wrong, or to hang; *debatable* those where users may differ: `docs/verifiers.md` decides "
-        "them, and the first three columns leave them out."
+        f"{groups['all']['n'] + groups['debatable']['n']} labelled pairs of gold answer and whole response, each "
+        "judged by `MathVerifier().judge(gold, response)`, which looks for the answer wherever a response may "
+        "announce it. A call that gives no verdict counts as a rejection. Intervals are 95 % Wilson. *Hostile* are "
+        "responses written to be accepted though wrong, or to hang; *debatable* those where users may differ: "
+        "`docs/verifiers.md` decides them, and the first three columns leave them out."
     )
 
 

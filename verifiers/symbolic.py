@@ -10,7 +10,7 @@ from verifiers.maths.deciding import BadGoldError, CheapNumerics, Gold, NeedsNum
 from verifiers.maths.policy import Policy
 from verifiers.types import Outcome, Verdict
 from verifiers.verdicts import correct, incorrect, no_answer, shown
-from verifiers.worker_pool import LimitReachedError, WorkerPool
+from verifiers.worker_pool import LimitReachedError, WorkerJobError, WorkerPool
 
 _CHEAP = CheapNumerics()
 
@@ -94,13 +94,9 @@ class MathVerifier:
         try:
             equal, reason = self._decide(gold, extraction.text, extraction)
         except LimitReachedError as error:
-            outcome = Outcome.CRASHED if error.limit == "crash" else Outcome.TIMED_OUT
-            return Verdict(
-                outcome=outcome,
-                score=0.0,
-                answer=extraction.text,
-                detail=f"{shown(extraction.text)} could not be compared: {error}",
-            )
+            return _stopped(extraction.text, Outcome.CRASHED if error.limit == "crash" else Outcome.TIMED_OUT, error)
+        except WorkerJobError as error:  # what a response's text brought about is a verdict, though the bug is ours
+            return _stopped(extraction.text, Outcome.CRASHED, error)
         if equal:
             return correct(extraction.text, f"equals {shown(gold.text)} ({reason})")
         return incorrect(extraction.text, f"{shown(extraction.text)} is not {shown(gold.text)} ({reason})")
@@ -117,3 +113,8 @@ class MathVerifier:
             }
             decided = self._pool.call(job)
             return decided["correct"], decided["detail"]
+
+
+def _stopped(answer: str, outcome: Outcome, error: Exception) -> Verdict:
+    reason = str(error).partition("\n")[0]
+    return Verdict(outcome=outcome, score=0.0, answer=answer, detail=f"{shown(answer)} could not be compared: {reason}")

@@ -10,11 +10,18 @@ from verifiers.maths.nodes import Bracketed, Listing, Node, Piecewise, Relation,
 from verifiers.maths.sides import SideReader
 from verifiers.maths.stream import spelled
 
+_SYSTEMS = frozenset("cases dcases rcases aligned align gathered".split())
 _RELATIONS = {
     "=": "=", "<": "<", "\\lt": "<", ">": ">", "\\gt": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=",
     "\\leqq": "<=", "\\ge": ">=", "\\geq": ">=", "\\geqslant": ">=", "\\geqq": ">=", "\\ne": "!=", "\\neq": "!=",
-    "\\in": "in", "\\approx": "~", "\\simeq": "~", "\\cong": "~", "\\equiv": "==", "\\coloneqq": "=", "\\doteq": "~",
+    "\\in": "in", "\\approx": "~", "\\simeq": "~", "\\cong": "congruent", "\\equiv": "==",
+    "\\coloneqq": "=", "\\doteq": "~",
+    "\\parallel": "parallel", "\\perp": "perpendicular", "\\sim": "similar", "\\subset": "subset",
+    "\\mid": "divides",
+    "\\subseteq": "subseteq", "\\Rightarrow": "implies", "\\implies": "implies", "\\iff": "iff",
+    "\\Leftrightarrow": "iff", "\\notin": "not in", "\\propto": "proportional",
 }  # fmt: skip
+"""What is not compared as an equation or an inequality must have the same sides."""
 _SEPARATORS = (",", ";", "\\\\", "\\land", "\\wedge", "\\lor", "\\vee", "&", "\\newline")
 
 
@@ -26,8 +33,10 @@ class AnswerReader(SideReader):
         items: list[Node] = []
         joints: list[str] = []
         while self._separators():
-            items.append(self._clause())
+            items.append(self._bracketed_condition() or self._clause())
             word = self._joining_word()
+            if word is None and self._opens_condition():
+                word = ","
             if word is None:
                 break
             joints.append(word)
@@ -38,6 +47,15 @@ class AnswerReader(SideReader):
         if "," in joints and ";" in joints:
             items = _grouped(items, joints)
         return Listing(tuple(items), "or" if "or" in joints else "and" if "and" in joints else ",")
+
+    def _bracketed_condition(self) -> Node | None:
+        """Read "(k in Z)" behind a formula."""
+        if not self._opens_condition():
+            return None
+        self._advance()
+        condition = self._clause()
+        self.expect(")")
+        return condition
 
     def _separators(self) -> bool:
         while self.take(*_SEPARATORS):
@@ -65,6 +83,8 @@ class AnswerReader(SideReader):
         if self.take("\\equiv"):
             return self._side()
         sides = [self._side()]
+        if self.take("\\mapsto"):  # x \\mapsto 2x + 3: a function by its rule
+            return self._side()
         while (token := self.peek()) is not None:
             operator = _RELATIONS.get(spelled(token) or "")
             if token.kind == "word" and token.text.lower() in ("is", "equals") and isinstance(sides[-1], Text):
@@ -81,6 +101,8 @@ class AnswerReader(SideReader):
                 operator = "="
             operators.append(operator)
             sides.append(self._side())
+            if self.take("\\mapsto"):
+                sides[-1] = self._side()
         if self.at("!") and self._tokens[self.position + 1 : self.position + 2]:
             raise UnreadableError("an exclamation mark")
         if not operators:
@@ -90,28 +112,45 @@ class AnswerReader(SideReader):
         return Relation(tuple(sides), tuple(operators))
 
     def _set(self) -> Node:
-        if self.take("\\}", "\\rbrace"):
+        if self.take("\\}", "\\rbrace", "}"):
             return SetOf(())
+        if self.at("\\begin"):  # a brace before a system of equations, which has no partner
+            self._advance()
+            system = self._system()
+            self.take("\\}", "\\rbrace")
+            return system
+        bars = self._bars
+        self._bars = 1 if self._has_lone_bar() else 0
         items = [self._set_item()]
+        domain = self.formula() if self.take("\\in") else None
+        self._bars = bars
         if self.take(":", "\\mid", "|", "\\vert", "\\colon", "\\ratio"):
             condition = self.answer()
             self._close_set()
-            return SetBuilder(condition)
+            return SetBuilder(items[0], domain, condition)
+        if domain is not None:
+            raise UnreadableError("a set that is not understood")
         while self.take(",", ";"):
             items.append(self._set_item())
         self._close_set()
         return SetOf(tuple(items))
 
+    def _has_lone_bar(self) -> bool:
+        """Tell whether the set here has an odd number of bars: one of them is its "such that"."""
+        level, bars = 0, 0
+        for token in self._tokens[self.position :]:
+            sign = spelled(token)
+            level += (sign == "\\{") - (sign in ("\\}", "\\rbrace"))
+            if level < 0:
+                break
+            bars += sign == "|"
+        return bars % 2 == 1
+
     def _set_item(self) -> Node:
-        if self._at_words():
-            return self._words()
-        node = self.formula()
-        if self.take("\\in"):
-            self.formula()  # {x in R : ...}
-        return self._with_unit(node, None)
+        return self._words() if self._at_words() else self._with_unit(self.formula(), None)
 
     def _close_set(self) -> None:
-        if not self.take("\\}", "\\rbrace", "}") and not self.at_end():
+        if not self.take("\\}", "\\rbrace", "}"):
             raise UnreadableError("a set that is not closed")
 
     def _brackets(self, opening: str) -> Node:
@@ -123,15 +162,23 @@ class AnswerReader(SideReader):
         return node
 
     def _environment(self) -> Node:
-        name = "".join(piece.text for piece in self._tokens[self.position + 1 : self.position + 2])
-        if name not in ("cases", "aligned", "align", "gathered", "dcases", "rcases"):
+        token = self.peek(1)
+        if token is None or token.text.rstrip("*") not in _SYSTEMS:
             return super()._environment()
-        while not self.take("}"):
+        return self._system()
+
+    def _system(self) -> Node:
+        """Read the rows of a system of equations, or of a function by cases."""
+        self.expect("{")
+        while not self.take("}") and not self.at_end():
             self._advance()
+        if self.at("{"):  # the columns of an array
+            while not self.take("}") and not self.at_end():
+                self._advance()
         rows: list[tuple[Node, Node | None] | Node] = []
         while not self.at("\\end") and not self.at_end():
             rows.append(self._row())
-            while self.take("\\\\", "\\cr", ",", ";"):
+            while self.take("\\\\", "\\cr", ",", ";", "."):
                 pass
         self.expect("\\end")
         self.expect("{")

@@ -1,6 +1,7 @@
 r"""Read what stands in braces and brackets: arguments, subscripts, tuples and intervals."""
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
 from fractions import Fraction
 
 from verifiers.maths.cleaning import UnreadableError
@@ -30,6 +31,10 @@ class ArgumentReader(TokenStream, ABC):
         """Return the longest formula that starts here."""
 
     @abstractmethod
+    def _deeper(self) -> AbstractContextManager[None]:
+        """Count one level of nesting, of which there may not be too many."""
+
+    @abstractmethod
     def _atom(self) -> Node:
         """Return the smallest formula that starts here."""
 
@@ -43,7 +48,8 @@ class ArgumentReader(TokenStream, ABC):
         if token.kind == "text":
             self._advance()
             return Text(token.text)
-        return self._atom()
+        with self._deeper():
+            return self._atom()
 
     def _first_digit_argument(self) -> Node:
         r"""Return an argument as TeX takes it: \frac12 has the arguments 1 and 2."""
@@ -60,6 +66,9 @@ class ArgumentReader(TokenStream, ABC):
             raise UnreadableError("empty braces")
         token = self.peek()
         if token is not None and token.kind == "text" and spelled(self.peek(1)) == "}":
+            self.position += 2
+            return Text(token.text)
+        if token is not None and token.text.lower() in BASE_WORDS and spelled(self.peek(1)) == "}":
             self.position += 2
             return Text(token.text)
         over = self._over()
@@ -116,6 +125,13 @@ class ArgumentReader(TokenStream, ABC):
         if token is not None and token.kind == "text":
             self._advance()
             return Symbol(f"{name_of(node)}_{token.text.strip()}")
+        inner = self.peek(1)
+        if self.at("{") and inner is not None and inner.kind != "number" and spelled(self.peek(2)) == "}":
+            self.position += 3  # taken as it is written: a_{mn} is not a_{nm}
+            written = inner.text
+            return (
+                Symbol(f"{name_of(node)}_{written}") if len(written) > 1 else Apply(name_of(node), (Symbol(written),))
+            )
         index = self._argument_node()
         if isinstance(index, Text):
             return Symbol(f"{name_of(node)}_{index.words}")
@@ -148,7 +164,9 @@ class ArgumentReader(TokenStream, ABC):
         while self.take(",", ";"):
             items.append(self.formula())
         expected = ")" if opening == "(" else "]"
-        closing = spelled(self.peek()) or expected  # lost at the very end of the text
+        closing = spelled(self.peek()) or ""
+        if not closing and len(items) > 1:
+            closing = expected  # \right} and the like, at the very end of the text
         if closing not in (")", "]"):
             raise UnreadableError(f"a bracket {opening!r} that is not closed")
         self._advance()

@@ -23,7 +23,16 @@ from verifiers.maths.nodes import (
 from verifiers.maths.stream import spelled
 from verifiers.maths.tokens import Token
 from verifiers.maths.units import SHORT
-from verifiers.maths.vocabulary import FRACTIONS, FUNCTIONS, GREEK_SYMBOLS, INVERSE, NAMES_OF_FUNCTIONS, NO_PRODUCTS
+from verifiers.maths.vocabulary import (
+    EVENT_SIGNS,
+    FRACTIONS,
+    FUNCTIONS,
+    GREEK_SYMBOLS,
+    INVERSE,
+    NAMES_OF_FUNCTIONS,
+    NO_PRODUCTS,
+    PROBABILITIES,
+)
 
 
 class AtomReader(ConstructReader):
@@ -62,6 +71,8 @@ class AtomReader(ConstructReader):
         return not self._words_only and len(name) <= 3 and name.isascii() and name.lower() not in NO_PRODUCTS
 
     def _word(self, token: Token) -> Node:
+        if token.text in PROBABILITIES and (event := self._event(token.text)) is not None:
+            return event
         if not self._is_mathematics(token):
             raise UnreadableError(f"the word {token.text[:40]!r}")
         self._advance()
@@ -85,6 +96,23 @@ class AtomReader(ConstructReader):
         self._tokens[self.position - 1] = Token("word", name[-1])
         self.position -= 1
         return Product(tuple(letters[:-1])) if len(letters) > 2 else letters[0]
+
+    def _event(self, name: str) -> Node | None:
+        """Read P(X = 2) and P(A | B), whose brackets hold no formula, as one name."""
+        if spelled(self.peek(1)) != "(":
+            return None
+        inside, level, position = [], 0, self.position + 1
+        while position < len(self._tokens) and len(inside) < 30:
+            sign = spelled(self._tokens[position]) or ""
+            level += (sign == "(") - (sign == ")")
+            inside.append(sign)
+            position += 1
+            if level == 0:
+                break
+        if level or not EVENT_SIGNS & set(inside):
+            return None
+        self.position = position
+        return Symbol(name + "".join(inside))
 
     def _maybe_applied(self, node: Node) -> Node:
         if isinstance(node, Symbol) and self._at_definition():
@@ -182,14 +210,23 @@ class AtomReader(ConstructReader):
         if name == "begin":
             return self._environment()
         if name in ("angle", "measuredangle", "triangle", "odot", "nabla"):
-            operand = self._power()
-            return Apply(name, (operand,))
+            return self._points(name) or Apply(name, (self._power(),))
+        if name in ("ldots", "dots", "cdots"):
+            return Symbol("...")
         if name == "dollar":
             value = self._power()
             return value
         if name in ("ensuremath", "mathstrut"):
             return self._braced()
         raise UnreadableError(f"the command \\{name[:40]}")
+
+    def _points(self, name: str) -> Node | None:
+        """Read the letters of an angle or a triangle; ABC is CBA."""
+        token = self.peek()
+        if token is None or token.kind != "word" or not token.text.isupper() or len(token.text) < 2:
+            return None
+        self._advance()
+        return Symbol(f"{name} {min(token.text, token.text[::-1])}")
 
     def _root(self) -> Node:
         if self.take("["):

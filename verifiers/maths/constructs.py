@@ -63,10 +63,23 @@ class ConstructReader(ArgumentReader):
         return NamedSet(name)
 
     def _decorated(self, name: str) -> Node:
+        points = self._braced_points()
+        if points is not None:
+            return Symbol(f"{'segment' if name in ('overline', 'bar') else name} {points}")
         operand = value_of(self._argument_node())
         if name in ("overline", "bar", "conj") and not isinstance(operand, Product):
             return Call("conjugate", (operand,))
         return Apply(name, (operand,))
+
+    def _braced_points(self) -> str | None:
+        """Read {AB}: two or more points, which are no product. A segment has no direction."""
+        token = self.peek(1)
+        if not self.at("{") or token is None or token.kind != "word" or spelled(self.peek(2)) != "}":
+            return None
+        if not token.text.isupper() or len(token.text) < 2:
+            return None
+        self.position += 3
+        return token.text
 
     def _bound(self, kind: str) -> Node:
         low = high = None
@@ -104,10 +117,11 @@ class ConstructReader(ArgumentReader):
                 raise UnreadableError("limits that are not understood")
             low = self.formula()
             if self.take("^"):
-                self.take("{")
+                in_braces = self.take("{")
                 side = spelled(self.peek())
                 self._advance()
-                self.take("}")
+                if in_braces:
+                    self.expect("}")
                 low = Call("from_above" if side == "+" else "from_below", (low,))
             self.expect("}")
         return name, low

@@ -10,19 +10,23 @@ from verifiers.lenient import find_answer
 from verifiers.maths import words
 from verifiers.maths.cleaning import UnreadableError
 from verifiers.maths.equality import MAX_ITEMS, Comparison
-from verifiers.maths.nodes import Listing, Node, Number, Quantity, SetOf, Text, symbols
+from verifiers.maths.nodes import Listing, Node, Number, Quantity, Relation, SetOf, Text, symbols
 from verifiers.maths.policy import Numerics, Policy
 from verifiers.maths.reading import read
+from verifiers.maths.real_sets import EmptyIntervalError, NotASetError, describes_a_set, real_set
 from verifiers.maths.tokens import MAX_LENGTH
-from verifiers.maths.values import TooLargeError, exact
+from verifiers.maths.values import NotExactError, NoValueError, TooLargeError, exact
 
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?(?:[.:)]?\s.*)?", re.DOTALL)
 _DIGITS = re.compile(r"\s*+(-?)\$?(\d{1,3}(?:,\d{3})++|\d{1,300}+)(\.\d{1,300}+)?+\.?\s*+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[-+]?\s*+\d++,\d++")
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _MATHEMATICAL = re.compile(r"[=<>^_+*/|\\{}\[\]]")
+_ESCAPED_BRACE = re.compile(r"\\[{}]")
+_PLACEHOLDERS = frozenset(("see solution", "proof", "see proof", "n/a", "null", "nan", "omitted", "see above"))
+_CHOICE_TEXT = re.compile(r"\(?[A-Za-z]\)?[.:)]?\s++(.++)", re.DOTALL)
 _ANNOUNCED = re.compile(r"\b(?:answer|result)\b[^\n]{0,20}?(?:\bis\b|:|=)", re.IGNORECASE)
-_BLANKS = re.compile(r"\s+|\\[,;:!]")
+_BLANKS = re.compile(r"\s+")
 
 
 _CHEAP_BITS = 8000
@@ -89,13 +93,37 @@ def read_gold(text: str) -> Gold:
     choice = match[1] if (match := _CHOICE_GOLD.fullmatch(plain)) else None
     if words.as_date(text):
         return Gold(text, Text(words.normal(text)), None)
+    if words.normal(text) in _PLACEHOLDERS:
+        raise BadGoldError("it stands for an answer that is not given")
     try:
         node = read(text)
+        _check_gold(node, text)
     except UnreadableError as error:
         if choice is None and (not _WORDY.search(plain) or _MATHEMATICAL.search(plain)):
             raise BadGoldError(str(error)) from error
         node = Text(words.normal(text))
     return Gold(text, node, choice)
+
+
+def _check_gold(node: Node, text: str) -> None:
+    """Refuse what can be read and yet is no answer."""
+    bare = _ESCAPED_BRACE.sub("", text)
+    for opening, closing in (("{", "}"), ("([", ")]")):
+        if sum(map(bare.count, opening)) != sum(map(bare.count, closing)):
+            raise BadGoldError("its brackets do not match")
+    cheap = CheapNumerics()
+    try:
+        if isinstance(node, Relation) and not Comparison(Policy(), cheap).same(node, node):
+            raise BadGoldError("it states what is not so")
+        if describes_a_set(node):
+            real_set(node, cheap.exact)
+        cheap.exact(node)
+    except NoValueError as error:
+        raise BadGoldError(f"it has no value: {error}") from error
+    except EmptyIntervalError as error:
+        raise BadGoldError(str(error)) from error
+    except (NeedsNumericsError, NotExactError, NotASetError, RecursionError):
+        return  # nothing is wrong that can be seen at once
 
 
 def decide(gold: Gold, answer: str, policy: Policy, numerics: Numerics) -> tuple[bool, str]:
@@ -109,11 +137,7 @@ def decide(gold: Gold, answer: str, policy: Policy, numerics: Numerics) -> tuple
     if len(answer) > MAX_LENGTH:
         return False, f"longer than {MAX_LENGTH} characters"
     if gold.choice is not None:
-        chosen = words.choice(answer)
-        if chosen is not None:
-            return chosen == gold.choice, f"choice {chosen}"
-        rest = words.normal(words.plain(gold.text)[1:].lstrip(").:"))
-        return bool(rest) and words.same(rest, words.normal(answer)), "no choice"
+        return _same_choice(gold, answer)
     date = words.as_date(gold.text)
     if date is not None:
         return words.as_date(answer) == date, "a date"
@@ -130,6 +154,20 @@ def decide(gold: Gold, answer: str, policy: Policy, numerics: Numerics) -> tuple
         return Comparison(policy, numerics).same(gold.node, node), "compared as mathematics"
     except RecursionError:
         return False, "nested too deeply"
+
+
+def _same_choice(gold: Gold, answer: str) -> tuple[bool, str]:
+    """Compare the letters; the text of the choice, where the gold answer gives it, answers too and must not differ."""
+    chosen, text = words.choice(answer), _text_of_choice(gold.text)
+    if chosen is None:
+        return bool(text) and words.same(text, words.normal(answer)), "no choice"
+    other = _text_of_choice(answer)
+    return chosen == gold.choice and (not text or not other or words.same(text, other)), f"choice {chosen}"
+
+
+def _text_of_choice(text: str) -> str:
+    match = _CHOICE_TEXT.match(words.plain(text))
+    return words.normal(match[1]) if match else ""
 
 
 def decide_all(gold: Gold, answer: str, rivals: Sequence[str], policy: Policy, numerics: Numerics) -> tuple[bool, str]:
@@ -164,6 +202,8 @@ def _numeral(text: str) -> str | None:
 def _same_answers(left: str, right: str, gold: Gold, policy: Policy, numerics: Numerics) -> bool:
     if _squeezed(left) == _squeezed(right):
         return True
+    if len(left) > MAX_LENGTH or len(right) > MAX_LENGTH:
+        return False
     if gold.choice is not None:
         return words.choice(left) == words.choice(right) is not None
     try:
@@ -195,4 +235,4 @@ def _final_part(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return _BLANKS.sub("", text)
+    return _BLANKS.sub(" ", text).strip()

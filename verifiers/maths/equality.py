@@ -6,24 +6,36 @@ from verifiers.maths import words
 from verifiers.maths.nodes import (
     Bracketed,
     Listing,
+    NamedSet,
     Negative,
     Node,
     Relation,
     SetBuilder,
     SetOf,
     SetOperation,
+    Symbol,
     Text,
     contains,
     symbols,
 )
-from verifiers.maths.real_sets import NotASetError, describes_a_set, real_set
-from verifiers.maths.relations import difference, matching, name_of, names_and_values, renamed, stated_values
+from verifiers.maths.real_sets import NotASetError, describes_a_set, real_set, unknowns
+from verifiers.maths.relations import (
+    difference,
+    in_order_of_names,
+    matching,
+    name_of,
+    names_and_values,
+    renamed,
+    stated_values,
+)
 from verifiers.maths.rewriting import spread_out
 from verifiers.maths.scalars import ScalarComparison
 from verifiers.maths.values import NoValueError
 
 MAX_ITEMS = 60
 """Answers in a list that are compared with one another."""
+_FEW = 4
+"""Shorter lists are compared item by item."""
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
@@ -34,12 +46,14 @@ class Comparison(ScalarComparison):
         """Tell whether `answer` says what `gold` says."""
         if isinstance(gold, Text) or isinstance(answer, Text):
             return isinstance(gold, Text) and isinstance(answer, Text) and words.same(gold.words, answer.words)
-        gold, answer = spread_out(gold), spread_out(answer)
+        gold, answer = without_free_integers(spread_out(gold), spread_out(answer))
         if _is_false_chain(self, answer):
             return False
         if gold == answer:
             return True
         if describes_a_set(gold) or describes_a_set(answer):
+            if unknowns(gold) and unknowns(answer) and unknowns(gold) != unknowns(answer):
+                return False  # an interval says nothing of its unknown
             found = self._same_real_set(gold, answer)
             if found is not None:
                 return found
@@ -50,6 +64,8 @@ class Comparison(ScalarComparison):
                 return self._same_relation(gold, answer)
             case Bracketed(), Bracketed():
                 return self._same_brackets(gold, answer)
+            case SetBuilder(), SetBuilder():
+                return self._same_builder(gold, answer)
             case (SetOperation() | SetBuilder(), _) | (_, SetOperation() | SetBuilder()):
                 return False
             case _:
@@ -80,25 +96,56 @@ class Comparison(ScalarComparison):
             return False
         if isinstance(gold, Bracketed) and isinstance(answer, Listing):
             return gold.opening + gold.closing == "()" and self._same_in_order(gold.items, _values(answer.items))
-        if isinstance(answer, Bracketed) and isinstance(gold, Listing):
-            values = _values(gold.items)
-            if not any(isinstance(item, Bracketed) for item in gold.items):
-                return answer.opening + answer.closing in ("()", "[]") and self._same_in_order(values, answer.items)
+        if isinstance(answer, Bracketed) and isinstance(gold, Listing) and not _has_brackets(gold):
+            return answer.opening + answer.closing == "()" and self._same_in_order(_values(gold.items), answer.items)
         left, right = _items(gold), _items(answer)
+        if _nested(left) or _nested(right) or (_nested((gold, answer)) and not _are_collections(gold, answer)):
+            return False
         if len(left) > MAX_ITEMS or len(right) > MAX_ITEMS:
-            return len(left) == len(right) and all(self.same(*pair) for pair in zip(left, right, strict=True))
+            return len(left) == len(right) and self._same_in_order(left, right)
         names = {name_of(item) for item in left} - {None}
-        unnamed = all(name_of(item) is None for item in right)
-        if self._policy.ordered_lists or (len(names) > 1 and unnamed):
+        if len(names) > 1 and all(name_of(item) is None for item in right):
+            return self._same_in_order(_values(left), right)
+        if self._policy.ordered_lists:
             return self._same_in_order(left, right)
-        return self._covered(left, right) and self._covered(right, left, swapped=True)
+        return self._same_in_any_order(left, right)
 
-    def _covered(self, items: Sequence[Node], by: Sequence[Node], *, swapped: bool = False) -> bool:
-        """Tell whether each of the items is the same as one of `by`."""
-        return all(any(self.same(other, item) if swapped else self.same(item, other) for other in by) for item in items)
+    def _same_in_any_order(self, gold: Sequence[Node], answer: Sequence[Node]) -> bool:
+        if not gold or not answer:
+            return not gold and not answer
+        left, right = self._by_value(gold), self._by_value(answer)
+        if left is not None and right is not None:
+            return self._same_in_order(left, right)
+        found = [[self.same(one, other) for other in answer] for one in gold]
+        return all(map(any, found)) and all(map(any, zip(*found, strict=True)))
+
+    def _by_value(self, items: Sequence[Node]) -> list[Node] | None:
+        """Return numbers in ascending order and each once; None where not all are numbers."""
+        if len(items) < _FEW:
+            return None
+        try:
+            values = {self._number(item): item for item in reversed(items)}
+        except (NotASetError, NoValueError):
+            return None
+        return [values[value] for value in sorted(values)]
+
+    def _same_builder(self, gold: SetBuilder, answer: SetBuilder) -> bool:
+        names, others = sorted(symbols(gold.element)), sorted(symbols(answer.element))
+        if len(names) != len(others):
+            return False
+        change = dict(zip(others, names, strict=True))
+        if (gold.domain is None) != (answer.domain is None):
+            return False
+        domains = gold.domain is None or answer.domain is None or self.same(gold.domain, answer.domain)
+        return (
+            domains
+            and self.same(gold.element, renamed(answer.element, change))
+            and self.same(gold.condition, renamed(answer.condition, change))
+        )
 
     def _same_brackets(self, gold: Bracketed, answer: Bracketed) -> bool:
-        if len(gold.items) == 2 and (gold.opening, gold.closing) != (answer.opening, answer.closing):
+        brackets = (gold.opening + gold.closing, answer.opening + answer.closing)
+        if brackets[0] != brackets[1] and (len(gold.items) == 2 or set(brackets) != {"()", "[]"}):
             return False
         return self._same_in_order(gold.items, answer.items)
 
@@ -148,6 +195,8 @@ class Comparison(ScalarComparison):
         if gold_names and names and gold_values and values:
             names_to_change = matching(gold_names[0], names[0])
             if names_to_change is not None:
+                if set(names_to_change.values()) & (symbols(values[-1]) - names_to_change.keys()):
+                    return False  # f(t) = x^2 is not f(x) = x^2
                 return self.same(gold_values[-1], renamed(values[-1], names_to_change))
             if not symbols(gold_values[-1]) and not symbols(values[-1]):
                 return False
@@ -186,6 +235,60 @@ def _items(node: Node) -> tuple[Node, ...]:
     return node.items if isinstance(node, Listing | SetOf) else (node,)
 
 
+def _nested(items: Sequence[Node]) -> bool:
+    return any(isinstance(item, SetOf) and any(isinstance(inner, SetOf) for inner in item.items) for item in items)
+
+
+def _are_collections(gold: Node, answer: Node) -> bool:
+    return isinstance(gold, Listing | SetOf) and isinstance(answer, Listing | SetOf)
+
+
 def _values(items: Sequence[Node]) -> list[Node]:
-    """Return the values of "x = 4, y = 9"."""
-    return [item.sides[-1] if name_of(item) is not None and isinstance(item, Relation) else item for item in items]
+    """Return the values of "x = 4, y = 9", those of letters in the order of the alphabet."""
+    named = {name: item.sides[-1] for item in items if isinstance(item, Relation) and (name := name_of(item))}
+    if len(named) != len(items):
+        return [item.sides[-1] if isinstance(item, Relation) and name_of(item) else item for item in items]
+    return [named[name] for name in in_order_of_names(list(named))]
+
+
+def _has_brackets(node: Listing) -> bool:
+    return any(isinstance(item, Bracketed) for item in node.items)
+
+
+def without_free_integers(gold: Node, answer: Node) -> tuple[Node, Node]:
+    r"""Give the free integer of "x = 2k\pi, k in Z" one name in both answers.
+
+    Where one of them leaves "k in Z" out, neither keeps it.
+    """
+    names = _free_integer(gold), _free_integer(answer)
+    if names[0] and names[1]:
+        if names[0] != names[1] and names[0] not in symbols(answer):
+            answer = renamed(answer, {names[1]: names[0]})
+    elif names[0] and names[0] in symbols(answer):
+        gold = _without_condition(gold)
+    elif names[1] and names[1] in symbols(gold):
+        answer = _without_condition(answer)
+    return gold, answer
+
+
+def _free_integer(node: Node) -> str:
+    names = [
+        item.sides[0].name
+        for item in (node.items if isinstance(node, Listing) else ())
+        if isinstance(item, Relation) and _is_free_integer(item) and isinstance(item.sides[0], Symbol)
+    ]
+    return names[0] if len(names) == 1 else ""
+
+
+def _is_free_integer(node: Node) -> bool:
+    return (
+        isinstance(node, Relation)
+        and node.operators == ("in",)
+        and isinstance(node.sides[0], Symbol)
+        and node.sides[1] == NamedSet("Z")
+    )
+
+
+def _without_condition(node: Node) -> Node:
+    items = tuple(item for item in _items(node) if not _is_free_integer(item))
+    return items[0] if len(items) == 1 else Listing(items, ",")

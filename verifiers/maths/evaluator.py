@@ -38,14 +38,15 @@ MAX_MAGNITUDE = 1_000_000
 """Bits of a power's exponent; a power tower is beyond it."""
 Value = Any
 """An mpf or mpc of the evaluator's context."""
-At = Mapping[str, Fraction]
+At = Mapping[str, "Fraction | tuple[Fraction, Fraction]"]
+"""Values of the symbols; a pair is a complex number."""
 
 
 class Evaluator:
     """Works out formulas with so many digits, among the reals or among the complex numbers."""
 
     def __init__(self, digits: int, complex_too: bool) -> None:
-        self._context = mpmath.MPContext()
+        self._context = mpmath.mp  # the process's own: making another costs more than a comparison
         self._context.dps = digits
         self._complex = complex_too
         self.largest = self._smallest = 0  # exponents of two
@@ -67,7 +68,10 @@ class Evaluator:
         Raises:
             NoValueError: it has none here, or is too large to work out.
         """
-        found = self._value(node, at)
+        try:
+            found = self._value(node, at)
+        except (TypeError, ValueError, ArithmeticError) as error:  # what mpmath raises where there is no value
+            raise NoValueError(str(error)) from error
         if not self._context.isfinite(found):
             raise NoValueError("not finite")
         if not self._complex and self._context.im(found) != 0:
@@ -85,7 +89,7 @@ class Evaluator:
             case Symbol(name):
                 if name not in at:
                     raise NoValueError(f"the unknown {name}")
-                return context.mpf(at[name].numerator) / at[name].denominator
+                return self._point(at[name])
             case Constant(name):
                 if name == "infinity":
                     raise NoValueError("infinity")
@@ -126,6 +130,11 @@ class Evaluator:
             case _:
                 raise NoValueError(f"a {type(node).__name__.lower()} is no number")
 
+    def _point(self, value: "Fraction | tuple[Fraction, Fraction]") -> Value:
+        if isinstance(value, tuple):
+            return self._context.mpc(self._point(value[0]), self._point(value[1]))
+        return self._context.mpf(value.numerator) / value.denominator
+
     def _quotient(self, top: Value, bottom: Value) -> Value:
         # A divisor that is 0 but for rounding: tan 90 degrees, 1/(sqrt 2 - sqrt 2).
         if bottom == 0 or self._context.mag(bottom) < self._smallest_seen():
@@ -151,7 +160,7 @@ class Evaluator:
             raise NoValueError("a number too large to work out")
         if not self._complex and number < 0 and power != int(power):
             try:
-                ratio = exact(exponent, at)
+                ratio = exact(exponent, _rational(at))
             except NotExactError as error:
                 raise NoValueError("a power of a negative number") from error
             return self._real_power(number, ratio)
@@ -258,7 +267,7 @@ class Evaluator:
     def _bound(self, node: Bound, at: At) -> Value:
         if node.kind in ("sum", "prod") and node.low and node.high and not contains(node.high, Constant):
             try:
-                low, high = exact(node.low, at), exact(node.high, at)
+                low, high = exact(node.low, _rational(at)), exact(node.high, _rational(at))
             except NotExactError as error:
                 raise NoValueError("limits that are no integers") from error
             if low.denominator != 1 or high.denominator != 1 or high - low >= MAX_TERMS:
@@ -270,7 +279,7 @@ class Evaluator:
             return self._context.fsum(terms) if node.kind == "sum" else self._context.fprod(terms)
         from verifiers.maths.calculus import worked_out
 
-        return self._context.mpmathify(worked_out(node, at, self._context.dps))
+        return self._context.mpmathify(worked_out(node, _rational(at), self._context.dps))
 
     def _holds(self, condition: Node, at: At) -> bool:
         if not isinstance(condition, Relation):
@@ -284,6 +293,10 @@ class Evaluator:
             for operator, left, right in zip(condition.operators, values, values[1:], strict=False)
             if operator in _HOLDS or _unknown_operator(operator)
         )
+
+
+def _rational(at: At) -> dict[str, Fraction]:
+    return {name: value for name, value in at.items() if isinstance(value, Fraction)}
 
 
 def _unknown_operator(operator: str) -> bool:

@@ -8,6 +8,9 @@ power    = postfix ["^" argument]
 postfix  = atom ("!" | "%" | degree sign | "'" | "_" argument)*
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from verifiers.maths.atoms import AtomReader
 from verifiers.maths.cleaning import UnreadableError
 from verifiers.maths.nodes import (
@@ -34,7 +37,8 @@ from verifiers.maths.nodes import (
 from verifiers.maths.stream import spelled
 from verifiers.maths.vocabulary import FACTOR_COMMANDS, FRACTIONS, TIMES
 
-MAX_DEPTH = 30
+_MAY_HAVE_SUBSCRIPT = (Symbol, Apply, Number, Bracketed, Product, Constant)
+MAX_DEPTH = 60
 """Nested brackets, fractions and the like; deeper text is not read."""
 
 
@@ -43,11 +47,17 @@ class FormulaReader(AtomReader):
 
     def formula(self) -> Node:
         """Return the longest formula that starts here."""
+        with self._deeper():
+            return self._set_sum()
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """Count one level of nesting."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UnreadableError("nested too deeply")
         try:
-            return self._set_sum()
+            yield
         finally:
             self._depth -= 1
 
@@ -74,6 +84,10 @@ class FormulaReader(AtomReader):
         return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def _signed_product(self) -> Node:
+        with self._deeper():
+            return self._signed_product_inside()
+
+    def _signed_product_inside(self) -> Node:
         if self.take("-", "\\minus"):
             operand = self._signed_product()
             if isinstance(operand, Number):
@@ -181,11 +195,15 @@ class FormulaReader(AtomReader):
         if token.kind == "word":
             return self._is_mathematics(token)
         if token.kind == "sign":
+            if self._opens_condition():
+                return False
             return token.text in "([{" or (token.text == "|" and self._bars == 0)
         return token.text in FACTOR_COMMANDS
 
     def _power(self) -> Node:
         base = self._postfix()
+        if self._ends_ordinal() or self._at_one_sided():
+            return base
         if self.at("^") or (self.at("*") and spelled(self.peek(1)) == "*" and self._advance()):
             self._advance()
             exponent = self._exponent()
@@ -194,14 +212,31 @@ class FormulaReader(AtomReader):
             return Power(base, exponent)
         return base
 
+    def _ends_ordinal(self) -> bool:
+        """Consume the "th" of 12^{th}."""
+        ahead = [spelled(self.peek(index)) for index in range(4)]
+        for pattern in (["^", "{", "th", "}"], ["^", "th"]):
+            if [sign if sign not in ("st", "nd", "rd") else "th" for sign in ahead[: len(pattern)]] == pattern:
+                self.position += len(pattern)
+                return True
+        return False
+
+    def _at_one_sided(self) -> bool:
+        """Tell whether the sign of a one-sided limit stands here, which is no power: x -> 0^+."""
+        ahead = [spelled(self.peek(index)) for index in range(4)]
+        return ahead[0] == "^" and (
+            (ahead[1] in ("+", "-") and ahead[2] in ("}", None))
+            or (ahead[1] == "{" and ahead[2] in ("+", "-") and ahead[3] == "}")
+        )
+
     def _exponent(self) -> Node:
-        if self.at("{"):
-            return self._braced()
-        if self.take("-", "\\minus"):
-            return Negative(self._power())
-        if self.take("+"):
+        with self._deeper():
+            if self.at("{"):
+                return self._braced()
+            if self.take("-", "\\minus"):
+                return Negative(self._power())
+            self.take("+")
             return self._power()
-        return self._power()
 
     def _postfix(self) -> Node:
         return self._with_postfixes(self._atom())
@@ -211,13 +246,12 @@ class FormulaReader(AtomReader):
             if self.at("^") and self._degree_sign():
                 node = Degrees(node)
                 node = self._arc_minutes(node)
-            elif self.at("^") and spelled(self.peek(1)) in ("'", "\\prime"):
-                self.position += 2
-                node = _primed(node)
+            elif self.at("^") and (marks := self._primes()):
+                self.position += marks
+                node = self._maybe_function(_primed(node))
             elif self.take("'"):
                 node = _primed(node)
-                if self.at("(") and isinstance(node, Symbol):  # f'(x)
-                    node = Apply(node.name, self._bracketed_arguments())
+                node = self._maybe_function(node)
             elif self.take("!"):
                 if self.take("!"):
                     node = Call("double_factorial", (node,))
@@ -227,11 +261,22 @@ class FormulaReader(AtomReader):
                 node = Percent(node)
             elif self.take("\\degree", "\\degrees"):
                 node = self._arc_minutes(Degrees(node))
-            elif self.at("_") and isinstance(node, Symbol | Apply | Number | Bracketed | Product):
+            elif self.at("_") and isinstance(node, _MAY_HAVE_SUBSCRIPT):
                 self._advance()
                 node = self._subscripted(node)
             else:
                 return node
+
+    def _primes(self) -> int:
+        """Return how many tokens spell a prime here: ^' or ^\\prime or ^{\\prime}."""
+        ahead = [spelled(self.peek(index)) for index in range(1, 4)]
+        if ahead[0] in ("'", "\\prime"):
+            return 2
+        return 4 if ahead[0] == "{" and ahead[1] in ("'", "\\prime") and ahead[2] == "}" else 0
+
+    def _maybe_function(self, node: Node) -> Node:
+        """Read the argument of f'(x)."""
+        return Apply(node.name, self._bracketed_arguments()) if self.at("(") and isinstance(node, Symbol) else node
 
     def _degree_sign(self) -> bool:
         signs = [spelled(self.peek(ahead)) for ahead in range(1, 4)]

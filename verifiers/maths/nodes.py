@@ -185,8 +185,10 @@ class NamedSet:
 
 @dataclass(frozen=True, slots=True)
 class SetBuilder:
-    """{variable : condition}."""
+    """{element in domain : condition}; the domain is None where it is not written."""
 
+    element: Node
+    domain: Node | None
     condition: Node
 
 
@@ -293,8 +295,8 @@ def children(node: Node) -> tuple[Node, ...]:
             return (value,)
         case Bracketed(_, items, _) | SetOf(items) | Listing(items, _):
             return items
-        case SetBuilder(condition):
-            return (condition,)
+        case SetBuilder(element, domain, condition):
+            return tuple(part for part in (element, domain, condition) if part is not None)
         case SetOperation(_, parts):
             return parts
         case Matrix(rows):

@@ -15,6 +15,7 @@ _FRENCH = re.compile(
 )
 MAX_TOKENS = 1500
 """Tokens of an answer that are read."""
+_FRENCH_LENGTH = 200
 _LETTERED_NUMERAL = re.compile(r"\(?([0-9A-Za-z]{1,60})\)?\s*_\s*(?:\{\s*(1[1-9]|2\d|3[0-6])\s*\}|(1[1-9]|2\d|3[0-6]))")
 """2A_{16}: letters are digits from base eleven on."""
 _WRAPPED = {"(": ")", "{": "}", "[": "]"}
@@ -34,7 +35,8 @@ def read(text: str, *, words_only: bool = False) -> Node:
     if meaning is not None:
         return meaning
     cleaned = clean(text)
-    if match := _LETTERED_NUMERAL.fullmatch(cleaned):
+    match = _LETTERED_NUMERAL.fullmatch(cleaned)
+    if match and any(map(str.isdecimal, match[1])):
         return numeral(match[1], int(match[2] or match[3]))
     tokens = _bare(tokenise(_french_intervals(cleaned)))
     if not tokens:
@@ -53,7 +55,7 @@ def read(text: str, *, words_only: bool = False) -> Node:
 
 def _french_intervals(text: str) -> str:
     """Write ]a, b[ with the brackets that the rest of the world uses."""
-    if not (text.startswith("]") or text.endswith("[")):
+    if len(text) > _FRENCH_LENGTH or not (text.startswith("]") or text.endswith("[")):
         return text
     open_to_close = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
     return _FRENCH.sub(lambda match: open_to_close[0][match[1]] + match[2] + open_to_close[1][match[3]], text)
@@ -64,6 +66,8 @@ def _bare(tokens: list[Token]) -> list[Token]:
     end = len(tokens)
     while end and tokens[end - 1].kind == "sign" and tokens[end - 1].text in ".,;:":
         end -= 1
+    if [token.text for token in tokens[end:]].count(".") > 1:
+        raise UnreadableError("it goes on")
     tokens = tokens[:end]
     start = 0
     while start < len(tokens) and tokens[start].kind == "sign" and tokens[start].text in ",;:.":

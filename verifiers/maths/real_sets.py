@@ -7,12 +7,12 @@ from fractions import Fraction
 from verifiers.maths.nodes import (
     Apply,
     Bracketed,
+    Call,
     Constant,
     Listing,
     NamedSet,
     Negative,
     Node,
-    Number,
     Product,
     Relation,
     SetBuilder,
@@ -20,6 +20,7 @@ from verifiers.maths.nodes import (
     SetOperation,
     Sum,
     Symbol,
+    children,
     symbols,
 )
 
@@ -33,6 +34,10 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 
 class NotASetError(Exception):
     """The answer describes no set of real numbers that can be worked out."""
+
+
+class EmptyIntervalError(NotASetError):
+    """An interval is written that holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,11 @@ def real_set(node: Node, evaluate: Evaluate) -> RealSet:
                 or (interval.low == -_INFINITY and opening == "[")
                 or (interval.high == _INFINITY and closing == "]")
             ):
-                raise NotASetError("an interval with its ends the wrong way round")
+                raise EmptyIntervalError("an interval with its ends the wrong way round")
             return (interval,)
         case SetOf(items):
             return _union(_point(evaluate(item)) for item in items)
-        case SetBuilder(condition):
+        case SetBuilder(Symbol() as element, None | NamedSet("R"), condition) if unknowns(condition) <= {element}:
             return real_set(condition, evaluate)
         case SetOperation("union", parts):
             return _union(interval for part in parts for interval in real_set(part, evaluate))
@@ -112,9 +117,27 @@ def describes_a_set(node: Node) -> bool:
             return False
 
 
+def unknowns(node: Node) -> frozenset[Node]:
+    """Return what a set written with relations says something about: x of "x > 2", f(x) of "f(x) > 2"."""
+    match node:
+        case Relation((left, _), ("in" | "not in",)):
+            return frozenset((left,))
+        case Relation(sides, _):
+            return frozenset[Node]().union(*map(_letters, sides))
+        case Listing(items, _):
+            return frozenset[Node]().union(*map(unknowns, items))
+        case _:
+            return frozenset()
+
+
+def _letters(node: Node) -> frozenset[Node]:
+    if isinstance(node, Symbol | Apply):
+        return frozenset((node,))
+    return frozenset[Node]().union(*map(_letters, children(node)))
+
+
 def _same_unknown(items: tuple[Node, ...]) -> tuple[Node, ...]:
-    names = frozenset[str]().union(*map(symbols, items))
-    if len(names) > 1 or not all(isinstance(item, Relation) for item in items):
+    if len(frozenset[Node]().union(*map(unknowns, items))) > 1 or not all(isinstance(item, Relation) for item in items):
         raise NotASetError("relations of several unknowns")
     return items
 
@@ -159,10 +182,14 @@ def _solutions(relation: Relation, evaluate: Evaluate) -> RealSet:
 
 def _half_line(left: Node, operator: str, right: Node, evaluate: Evaluate) -> RealSet:
     if left == right:
-        return REALS if operator in ("<=", ">=", "=") else ()
-    if _end_or_none(right) is not None or _end_or_none(left) is not None:  # x < infinity
-        if operator in ("<", ">"):
-            return REALS
+        if operator in ("<", ">", "!="):
+            return ()
+        raise NotASetError("a relation that always holds")
+    if isinstance(left, Call) and left.function == "abs":
+        return _around(left.arguments[0], operator, right, evaluate)
+    if isinstance(right, Call) and right.function == "abs":
+        return _around(right.arguments[0], _FLIPPED[operator], left, evaluate)
+    if _infinite(left) or _infinite(right):
         raise NotASetError("a relation with infinity")
     slope, constant = _linear(Sum((left, Negative(right))), evaluate)
     if slope == 0:
@@ -180,14 +207,17 @@ def _half_line(left: Node, operator: str, right: Node, evaluate: Evaluate) -> Re
             return _complement((_point(bound),))
 
 
-def _end_or_none(node: Node) -> End | None:
-    match node:
-        case Constant("infinity"):
-            return _INFINITY
-        case Negative(Constant("infinity")):
-            return -_INFINITY
-        case _:
-            return None
+def _around(inner: Node, operator: str, bound: Node, evaluate: Evaluate) -> RealSet:
+    """Return the numbers with |inner| < bound and the like."""
+    above = _half_line(inner, operator, bound, evaluate)
+    below = _half_line(inner, _FLIPPED[operator], Negative(bound), evaluate)
+    if operator in ("<", "<=", "!="):
+        return _intersection(above, below)
+    return _union((*above, *below))
+
+
+def _infinite(node: Node) -> bool:
+    return node in (Constant("infinity"), Negative(Constant("infinity")))
 
 
 def _linear(node: Node, evaluate: Evaluate) -> tuple[Fraction, Fraction]:
@@ -261,4 +291,4 @@ def _complement(of: RealSet) -> RealSet:
     )
 
 
-__all__ = ["REALS", "Interval", "NotASetError", "Number", "RealSet", "describes_a_set", "real_set"]
+__all__ = ["REALS", "Interval", "NotASetError", "RealSet", "describes_a_set", "real_set", "unknowns"]

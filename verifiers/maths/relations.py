@@ -1,5 +1,7 @@
 """What equations say: which sides are names and which are values."""
 
+from collections.abc import Sequence
+
 from verifiers.maths import words
 from verifiers.maths.nodes import (
     Apply,
@@ -34,8 +36,10 @@ def name_of(node: Node) -> Node | None:
 def is_name(node: Node) -> bool:
     r"""Tell whether `node` only names something: x, f(x), |AB|, \angle A, "area", V_1 : V_2."""
     match node:
-        case Symbol() | Text():
+        case Symbol():
             return True
+        case Text(said):
+            return not (words.NEGATIONS | words.VERDICTS) & set(said.split())
         case Apply(_, arguments):
             return all(not contains(argument, (Relation, Listing)) for argument in arguments)
         case Product(factors):
@@ -108,14 +112,15 @@ def difference(relation: Relation) -> Node:
 
 def matching(gold: Node, answer: Node) -> dict[str, str] | None:
     """Return how to rename the answer's unknowns so that both names are one; None where they are two."""
+    gold, answer = _segment(gold), _segment(answer)
     if gold == answer:
         return {}
     match gold, answer:
         case Text(left), Text(right):
             return {} if words.same(left, right) else None
-        case Text(), _:
-            return {}
-        case _, Text():
+        case (Text(said), Symbol(name)) | (Symbol(name), Text(said)):
+            return {} if len(said) > 1 or said == name.lower() else None
+        case (Text(), _) | (_, Text()):
             return {}
         case Apply(left, gold_arguments), Apply(right, arguments) if left == right and len(gold_arguments) == len(
             arguments
@@ -133,6 +138,26 @@ def matching(gold: Node, answer: Node) -> dict[str, str] | None:
             return {} if left == right else None
         case _:
             return None
+
+
+def _segment(node: Node) -> Node:
+    """Return one name for AB, BA, |AB| and their overlined forms."""
+    match node:
+        case Call("abs" | "conjugate", (inner,)) if _is_segment(inner):
+            return _segment(inner)
+        case Product(factors) if _is_segment(node):
+            return Symbol(
+                "segment " + " ".join(sorted(str(factor.name) for factor in factors if isinstance(factor, Symbol)))
+            )
+        case _:
+            return node
+
+
+def in_order_of_names(names: Sequence[Node]) -> list[Node]:
+    """Return names in the order in which a tuple without names would give their values: alphabetical, of letters."""
+    if not all(isinstance(name, Symbol) for name in names):
+        return list(names)
+    return sorted(names, key=lambda name: name.name if isinstance(name, Symbol) else "")
 
 
 def renamed(node: Node, names: dict[str, str]) -> Node:

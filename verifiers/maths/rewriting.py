@@ -22,10 +22,13 @@ from verifiers.maths.nodes import (
     SetOf,
     Sum,
     children,
+    contains,
     rebuilt,
 )
-from verifiers.maths.relations import is_name
+from verifiers.maths.relations import in_order_of_names, is_name
 from verifiers.maths.values import NotExactError, NoValueError, exact
+
+_MAX_SIGNS = 5
 
 
 def spread_out(node: Node) -> Node:
@@ -39,11 +42,16 @@ def spread_out(node: Node) -> Node:
     if isinstance(node, SetOf):
         return SetOf(tuple(variant for item in node.items for variant in _variants(item)))
     if isinstance(node, Relation) and node.operators == ("in",) and isinstance(node.sides[1], SetOf):
-        return spread_out(node.sides[1])
+        values = [value for item in node.sides[1].items for value in _variants(item)]
+        return Listing(tuple(Relation((node.sides[0], value), ("=",)) for value in values), "or")
     if isinstance(node, Relation) and node.operators == ("=",):
         left, right = node.sides
         if isinstance(left, Bracketed) and isinstance(right, Bracketed) and len(left.items) == len(right.items):
-            return right if all(map(is_name, left.items)) else node
+            if not all(map(is_name, left.items)):
+                return node
+            if list(left.items) == in_order_of_names(left.items):
+                return right
+            return Listing(tuple(Relation(pair, ("=",)) for pair in zip(left.items, right.items, strict=True)), "and")
     variants = _variants(node)
     return node if len(variants) == 1 else Listing(tuple(variants), "and")
 
@@ -70,11 +78,11 @@ def _with_name_carried(items: list[Node]) -> list[Node]:
 def _variants(node: Node) -> list[Node]:
     r"""Return `node` with every \pm read either way; several \pm independently, \mp together with them."""
     signs = _count(node)
-    if not signs:
+    if not signs or signs > _MAX_SIGNS:  # then it is no number to any comparison
         return [node]
     has_lower = _has_lower(node)
     choices: Iterator[tuple[bool, ...]] = (
-        iter([(True,) * signs, (False,) * signs]) if has_lower or signs > 3 else product((True, False), repeat=signs)
+        iter([(True,) * signs, (False,) * signs]) if has_lower else product((True, False), repeat=signs)
     )
     return [_chosen(node, iter(choice)) for choice in choices]
 
@@ -112,9 +120,14 @@ def folded(node: Node) -> Node:
                     return node
         case Sum(terms) if all(isinstance(term, Degrees) for term in terms):
             return Degrees(Sum(tuple(term.value for term in terms if isinstance(term, Degrees))))
-        case Sum(terms) if all(isinstance(folded(term), Matrix) for term in terms):
-            matrices = [matrix for term in terms if isinstance(matrix := folded(term), Matrix)]
-            if len({(len(matrix.rows), len(matrix.rows[0])) for matrix in matrices}) != 1:
+        case Sum(terms):
+            inner = [folded(term) for term in terms] if contains(node, Matrix) else []
+            matrices = [term for term in inner if isinstance(term, Matrix)]
+            if (
+                not inner
+                or len(matrices) != len(inner)
+                or len({(len(matrix.rows), len(matrix.rows[0])) for matrix in matrices}) != 1
+            ):
                 return node
             return Matrix(
                 tuple(
@@ -131,6 +144,9 @@ def folded(node: Node) -> Node:
             if len(factors) == 2 and isinstance(factors[1], Degrees | Percent):
                 return type(factors[1])(Product((factors[0], factors[1].value)))
             return node
+        case Bracketed("[", rows, "]") if all(_is_row(row) for row in rows):
+            entries = tuple(row.items for row in rows if isinstance(row, Bracketed))
+            return Matrix(entries) if len({len(row) for row in entries}) == 1 else node
         case Quotient(top, bottom):
             match folded(top):
                 case Degrees(value):
@@ -141,6 +157,10 @@ def folded(node: Node) -> Node:
                     return node
         case _:
             return node
+
+
+def _is_row(node: Node) -> bool:
+    return isinstance(node, Bracketed) and (node.opening, node.closing) == ("[", "]")
 
 
 def as_decimal(node: Node) -> Number | None:

@@ -149,21 +149,15 @@ class SideReader(FormulaReader):
 
     def _special_words(self, node: Node, word: str) -> Node | None:
         """Consume words that change the number in front of them: percent, million, in base 5, p.m."""
-        if re.fullmatch(r"per\s?cent|pct\.?|percentage|percent .*", word):
+        if re.fullmatch(r"per\s?cent(?:age)?|pct\.?", word):
             self._advance()
-            while self._at_words() and not self._at_word("and", "or"):
-                token = self.peek()
-                assert token is not None
-                if words.CHANGE_MEANING & set(token.text.lower().split()):
-                    break
-                self._advance()
             return Percent(node)
         if word == "per" and self._word_ahead() == "cent":
             self.position += 2
             return Percent(node)
-        if isinstance(node, Percent) and not words.CHANGE_MEANING & set(word.split()):  # 40% increase
+        if word.replace(".", "") in ("am", "pm") and isinstance(node, Number) and node.value in range(25):
             self._advance()
-            return node
+            return Clock(int(node.value), 0, 0, "am" if word.startswith("a") else "pm")
         factor = words.scale(word.split()[0]) if word.split() else None
         if factor is not None:
             token = self.peek()
@@ -174,7 +168,7 @@ class SideReader(FormulaReader):
                 self.position -= 1
                 self._tokens[self.position] = Token("text", " ".join(rest), None, True)
             return _scaled(node, factor)
-        base = re.fullmatch(r"(?:\(?in )?base(?: (\w+))?\)?|(binary|octal|hexadecimal|hex)", word)
+        base = re.fullmatch(r"\(?(?:in )?base(?: (\w+))?\)?|(binary|octal|hexadecimal|hex)", word)
         if base is not None or (word == "in" and self._word_ahead() == "base"):
             self.position += 2 if word == "in" else 1
             written = (base[1] or base[2]) if base else None
@@ -184,7 +178,9 @@ class SideReader(FormulaReader):
                     raise UnreadableError("a base is missing")
                 written = token.text
                 self._advance()
-            number = BASE_WORDS.get(written.lower()) or (int(written) if written.isdigit() and len(written) < 3 else 0)
+            number = BASE_WORDS.get(written.lower()) or (
+                int(written) if written.isascii() and written.isdigit() and len(written) < 3 else 0
+            )
             digits = _digits(node)
             if not 2 <= number <= 36 or digits is None:
                 raise UnreadableError("a base that is not understood")
@@ -262,6 +258,8 @@ class SideReader(FormulaReader):
 
 def _scaled(node: Node, factor: int) -> Node:
     if isinstance(node, Number):
+        if abs(node.value) > 10**100:
+            raise UnreadableError("a number too large to read")
         return Number(node.value * factor)
     return Product((node, Number(Fraction(factor))))
 

@@ -37,9 +37,17 @@ class TokenStream:
         return False
 
     def expect(self, sign: str) -> None:
-        """Consume the sign, which must stand here; at the very end of the text a lost closing bracket is forgiven."""
-        if not self.take(sign) and self.peek() is not None:
+        """Consume the sign, which must stand here; at the very end of the text a lost closing brace is forgiven."""
+        if not self.take(sign) and (self.peek() is not None or sign != "}"):
             raise UnreadableError(f"expected {sign!r} and found {spelled(self.peek())!r}")
+
+    def _opens_condition(self) -> bool:
+        """Tell whether a bracket stands here that holds a condition, as in "2k + 1 (k in Z)"."""
+        if not self.at("("):
+            return False
+        ahead = [spelled(self.peek(index)) for index in range(1, 12)]
+        inside = ahead[: ahead.index(")")] if ")" in ahead else ahead
+        return bool({"\\in", "\\ne", "\\neq", "\\ge", "\\geq", "\\le", "\\leq", "<", ">"} & set(inside))
 
     def at_end(self) -> bool:
         """Tell whether every token is consumed."""

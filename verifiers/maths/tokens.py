@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from verifiers.maths import units
 from verifiers.maths.cleaning import GROUP_SPACE, UnreadableError
 from verifiers.maths.nodes import Number
 
 MAX_LENGTH = 30_000
 """Characters of an answer that are read; a longer one is not mathematics that anybody wrote."""
+MAX_TOKENS = 60_000
+"""Tokens that are cut; reading.MAX_TOKENS are left when redundant brackets are gone."""
 MAX_DIGITS = 1000
 """Digits of a number that are read; decimals are cut there, and an integer beyond it is refused."""
 MAX_EXPONENT = 1000
@@ -31,12 +34,12 @@ class Token:
 
 _S = f"[ {GROUP_SPACE}]"
 _GROUPED = rf"""
-    \d{{1,3}}(?:\.\d{{3}})+,\d+(?![\d,])                    # 1.234,5
-  | \d{{1,3}}(?:\.\d{{3}}){{2,}}(?![\d.])                     # 1.234.567
-  | \d{{1,3}}(?:{_S}\d{{3}})+(?:[.,]\d+)?(?![\d,])           # 1 234,56
-  | \d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\d)(?!,\d)            # 1,234.5
-  | \d{{1,2}}(?:,\d{{2}})+,\d{{3}}(?:\.\d+)?(?!\d)(?!,\d)    # 12,34,567
-  | \d{{1,3}}(?:'\d{{3}})+(?:\.\d+)?(?!\d)                   # 1'234'567
+    \d{{1,3}}+(?:\.\d{{3}}(?!\d)){{1,60}}+,\d++(?!,\d)                        # 1.234,5
+  | \d{{1,3}}+(?:\.\d{{3}}(?!\d)){{2,60}}+(?!\.\d)                       # 1.234.567
+  | \d{{1,3}}+(?:{_S}\d{{3}}(?!\d)){{1,60}}+(?:[.,]\d++)?+(?!,\d)             # 1 234,56
+  | \d{{1,3}}+(?:,\d{{3}}(?!\d)){{1,60}}+(?:\.\d++)?+(?!,\d)                  # 1,234.5
+  | \d{{1,2}}+(?:,\d{{2}}(?!\d)){{1,60}}+,\d{{3}}(?!\d)(?:\.\d++)?+(?!,\d)   # 12,34,567
+  | \d{{1,3}}+(?:'\d{{3}}(?!\d)){{1,60}}+(?:\.\d++)?+                         # 1'234'567
 """
 _REPEATING = r"""
     (?P<whole>\d*+)\.(?P<fixed>\d*+)
@@ -60,6 +63,7 @@ _TEXT_COMMANDS = frozenset(
     "mathnormal boldsymbol bm pmb bold emph underline operatorname operatorname* rm fbox boxed mathop mathcal".split()
 )
 _FORMULA = re.compile(r"\\|\d|[=<>^_+*/|]|^\s*+[ei]\s*+$|^\s*+d\s*+$")
+_UNIT = re.compile(r"[^\W\d_]{1,15}(?:[\s/*.^{}\-\d]|[^\W\d_]){0,30}")
 _LABELLED = re.compile(r"^\s*+\(?[A-Za-z]\)|^\s*+[A-Za-z][.:)]\s")
 
 
@@ -85,6 +89,8 @@ def _tokens(text: str, depth: int) -> list[Token]:
     tokens: list[Token] = []
     position, blank = 0, False
     while position < len(text):
+        if len(tokens) > MAX_TOKENS and not depth:
+            raise UnreadableError(f"more than {MAX_TOKENS} numbers and signs")
         match = _TOKEN.match(text, position)
         assert match is not None
         position = match.end()
@@ -120,9 +126,11 @@ def _text(inside: str, command: str, blank: bool, depth: int) -> list[Token]:
     stripped = inside.strip(f" \t\r\n{GROUP_SPACE}~")
     if not stripped:
         return []
-    if command.startswith("operatorname") or command == "mathop":
+    if command.startswith("operatorname") or command == "mathop" or stripped in ("cis", "max", "min", "gcd", "lcm"):
         return [Token("command", stripped, None, blank)]
     words = re.search(r"[^\W\d_]{2}", re.sub(r"\\[A-Za-z]+", "", stripped))
+    if _UNIT.fullmatch(stripped) and units.is_unit(stripped):
+        return [Token("text", stripped, None, blank or inside[:1] != stripped[:1])]
     if _FORMULA.search(stripped) and (not words or "\\" in stripped) and not _LABELLED.search(stripped):
         return _tokens(stripped, depth + 1)
     return [Token("text", stripped, None, blank or inside[:1] != stripped[:1])]

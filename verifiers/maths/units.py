@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from fractions import Fraction
 
-from verifiers.maths.words import CHANGE_MEANING
+from verifiers.maths.words import CHANGE_MEANING, is_number_word
 
-_LENGTH, _MASS, _TIME, _MONEY, _ANGLE = "m", "g", "s", "dollar", "radian"
 _UNITS: dict[str, tuple[Fraction, dict[str, int]]] = {}
 """By each written name: its size in base units, and the powers of the base units."""
 
@@ -49,10 +48,33 @@ _define("mph", "1609344/3600000", m=1, s=-1)
 _define("kph kmh kmph", "1000/3600", m=1, s=-1)
 _define("celsiu celsius c", 1, celsius=1)
 _define("fahrenheit f", 1, fahrenheit=1)
-_define("unit", 1)
+_define("W watt", 1, watt=1)
+_define("kW kilowatt", 1000, watt=1)
+_define("MW megawatt", 10**6, watt=1)
+_define("mW milliwatt", "1/1000", watt=1)
+_define("J joule", 1, joule=1)
+_define("kJ kilojoule", 1000, joule=1)
+_define("N newton", 1, newton=1)
+_define("kN kilonewton", 1000, newton=1)
+_define("Pa pascal", 1, pascal=1)
+_define("kPa kilopascal", 1000, pascal=1)
+_define("V volt", 1, volt=1)
+_define("A amp ampere", 1, ampere=1)
+_define("mol mole", 1, mole=1)
+_define("K kelvin", 1, kelvin=1)
+_define("eV", 1, electronvolt=1)
+_define("GB gigabyte", 10**9, byte=1)
+_define("MB megabyte", 10**6, byte=1)
+_define("KB kB kilobyte", 1000, byte=1)
+_define("byte", 1, byte=1)
+_define("rpm", 1, rpm=1)
+_define("unit", 1, unit=1)
+_define("pair", 1, pair=1)
+_define("hz hertz", 1, s=-1)
 
 SHORT = frozenset("m g s h l L cm mm km dm kg mg lb oz ft in yd mi hr sec min ms mL ml lbs mph kph rad".split())
 """Unit names that a bare word behind a number may be."""
+_ANY_CASE = frozenset("L mL ML KM CM MM KG LB LBS OZ FT MPH KPH Hz HZ USD EUR C F MI YD Min Hr Day Sec".split())
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _WORD = re.compile(r"(?P<name>[^\W\d_]+)\.?\s*(?:\^?\s*\{?\s*(?P<power>-?\d)\s*\}?)?|(?P<sign>[/*])|(?P<other>\S)")
 CURRENCIES = {
@@ -83,28 +105,33 @@ def normal(written: str) -> str | None:
             sign = -1
             continue
         if lowered in _POWERS:
-            if powers and lowered in ("squared", "cubed"):
-                last = next(reversed(powers))
-                powers[last] *= _POWERS[lowered]
-            else:
+            if lowered not in ("squared", "cubed"):
                 pending = _POWERS[lowered]
+            elif not powers:
+                return None
+            else:
+                powers[next(reversed(powers))] *= _POWERS[lowered]
             continue
-        if lowered in CHANGE_MEANING:
+        unit = _singular(name)
+        if lowered in CHANGE_MEANING or is_number_word(lowered):
+            return None
+        if len(name) <= 2 and name.isascii() and unit not in _UNITS and lowered not in ("of", "a", "an"):
             return None
         if lowered in ("of", "the", "a", "an"):
             continue
-        powers[_singular(name)] += sign * pending * int(match["power"] or 1)
+        powers[unit] += sign * pending * int(match["power"] or 1)
         pending = 1
     return " ".join(f"{name}^{power}" if power != 1 else name for name, power in sorted(powers.items()))
 
 
 def _singular(name: str) -> str:
-    lowered = name.lower()
-    if lowered in _UNITS:
-        return _canonical(lowered)
-    if len(lowered) > 2 and lowered.endswith("s") and not lowered.endswith("ss"):
-        return _canonical(lowered[:-1])
-    return lowered
+    """Return a unit's name in its one form; the case of short ones tells milli from mega."""
+    known = name if len(name) <= 3 and name not in _ANY_CASE else name.lower()
+    if known in _UNITS:
+        return _canonical(known)
+    if len(known) > 2 and known.endswith("s") and not known.endswith("ss"):
+        return _canonical(known[:-1])
+    return known
 
 
 def _canonical(name: str) -> str:
@@ -122,10 +149,23 @@ def ratio(gold: str, answer: str) -> Fraction | None:
     size, dimension = _measure(answer)
     if gold_dimension == dimension:
         return size / gold_size
-    unknown = {name for name in gold_dimension if name not in _BASES}, {n for n in dimension if n not in _BASES}
-    if all(unknown) and unknown[0] & unknown[1]:  # "ways" and "different ways"
-        return Fraction(1)
+    known = [{name: power for name, power in side.items() if name in _BASES} for side in (gold_dimension, dimension)]
+    words = [
+        {name: power for name, power in side.items() if name not in _BASES} for side in (gold_dimension, dimension)
+    ]
+    if (
+        known[0] == known[1]
+        and all(words)
+        and (words[0].items() <= words[1].items() or words[1].items() <= words[0].items())
+    ):
+        return size / gold_size  # "ways" and "different ways"
     return None
+
+
+def is_unit(written: str) -> bool:
+    """Tell whether every name in `written` is that of a known unit: m/s, g/L, m s^{-1}."""
+    names = re.findall(r"[^\W\d_]+", written)
+    return bool(names) and all(_singular(name) in _UNITS or name.lower() == "per" for name in names)
 
 
 def _measure(unit: str) -> tuple[Fraction, dict[str, int]]:
@@ -142,4 +182,4 @@ def _measure(unit: str) -> tuple[Fraction, dict[str, int]]:
     return size, {base: power for base, power in dimension.items() if power}
 
 
-_BASES = frozenset((_LENGTH, _MASS, _TIME, _MONEY, _ANGLE, "euro", "celsius", "fahrenheit"))
+_BASES = frozenset(base for _, dimension in _UNITS.values() for base in dimension)

@@ -19,6 +19,7 @@ from verifiers.maths.nodes import (
     Quotient,
     Sum,
     Symbol,
+    contains,
 )
 
 MAX_BITS = 400_000
@@ -227,6 +228,8 @@ def _added_up(
         raise NoValueError("limits that are no integers")
     if high - low >= MAX_TERMS * bits // MAX_BITS:
         raise TooLargeError("a sum too long to work out")
+    if bits < MAX_BITS and contains(body, Bound):
+        raise TooLargeError("sums within sums")
     total = Fraction(0 if kind == "sum" else 1)
     for index in range(low.numerator, high.numerator + 1):
         term = exact(body, {**at, variable: Fraction(index)}, bits=bits)

@@ -51,9 +51,12 @@ FACTOR_COMMANDS = (
     | frozenset(FUNCTIONS)
     | frozenset(
         "sqrt fullroot binom dbinom tbinom pi imath jmath infty lfloor lceil lvert overline bar vec begin mathbb angle "
-        "sum prod int lim conj hat langle triangle dollar".split()
+        "sum prod int lim conj hat langle triangle dollar ldots dots cdots".split()
     )
 )
+PROBABILITIES = frozenset("P Pr E Var Cov Prob".split())
+EVENT_SIGNS = frozenset(("=", "|", "<", ">", "\\mid", "\\cap", "\\cup", "\\le", "\\ge", "\\leq", "\\geq"))
+"""What makes the bracket behind P hold an event and no number."""
 BASE_WORDS = {
     word: number
     for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)

@@ -16,13 +16,27 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _DROPPED_AT_THE_END = frozenset(("only",))
 
 NEGATIONS = frozenset("not no non never neither nor isn't doesn't don't cannot can't without".split())
-CHANGE_MEANING = NEGATIONS | frozenset(
-    "or and any anything all every each some for where if when unless except but is are equals equal least most more "
-    "less greater fewer than approximately about roughly around nearly almost between from to mod modulo plus minus "
-    "times negative positive undefined none nothing maybe perhaps possibly either infinitely correct answer wrong "
-    "base point over under squared cubed".split()
+VERDICTS = frozenset(
+    "wrong incorrect false true right correct invalid contradiction error nope fails fail failed ignore ignored "
+    "excluded guess unsure unknown maybe perhaps possibly probably".split()
+)
+"""Words that judge an answer instead of being part of it."""
+CHANGE_MEANING = (
+    NEGATIONS
+    | VERDICTS
+    | frozenset("or and any anything all every each some for where if when unless except but is are from to".split())
+    | frozenset("equals equal least most more less greater fewer lower higher than approximately about roughly".split())
+    | frozenset("around nearly almost between mod modulo plus minus times negative positive undefined none".split())
+    | frozenset("nothing either infinitely answer base point points over under below above upto onwards".split())
+    | frozenset("upward downward inclusive exclusive off short inverse reciprocal factorial root power".split())
+    | frozenset("percent percentage pct mille bps half halves third quarter quarters".split())
+    | frozenset("sin cos tan cot sec csc log ln lg exp sqrt cis pi alpha beta gamma theta phi omega lambda".split())
 )
 """Words that say more than what a number counts: behind a number they are no unit."""
+_FRACTION_WORD = re.compile(
+    r"(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|\w+tieth|hundredth|thousandth"
+    r"|millionth|billionth)s?"
+)
 
 _SYNONYMS = {
     "dne": "does not exist",
@@ -63,7 +77,19 @@ _TENS = {
     word: 10 * number
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+    "lakh": 10**5,
+    "crore": 10**7,
+    "score": 20,
+    "gross": 144,
+}
+_OTHER_NUMBER_WORDS = frozenset("bn mln mn googol couple zillion myriad".split())
 _PARTS = {"half": Fraction(1, 2), "third": Fraction(1, 3), "quarter": Fraction(1, 4), "fourth": Fraction(1, 4)}
 _MONTHS = {
     month: number
@@ -86,14 +112,14 @@ _MONTHS = {
     )
     for month in names.split()
 }
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\b")
+_ORDINAL = re.compile(r"(?<!\d)(\d{1,9})(?:st|nd|rd|th)\b")
 _CHOICE = re.compile(
     r"""(?:(?:the\s+)?(?:option|choice|answer)\s*+)?
         (?: \(\s*+(?P<round>[A-Za-z])\s*+\)(?P<after_round>.*+)
           | (?P<bare>[A-Za-z])\s*+(?:[.:)]|$)(?P<after_bare>.*+) )""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_OTHER_CHOICE = re.compile(r"\(?\b[A-J]\s*+[).:]|\b(?:or|and|not)\s++\(?[A-J]\b|\(\s*+[A-J]\s*+\)")
+_OTHER_CHOICE = re.compile(r"\b[A-J]\b(?!')")
 
 
 def plain(text: str) -> str:
@@ -133,22 +159,26 @@ def _yes_or_no(words: str) -> str:
 def _leading_yes_or_no(words: str) -> str:
     """Return the "yes" of "yes, it does", unless the opposite is in it too."""
     first, separator, rest = re.match(r"(\w*)([,.;:]?)(.*)", words, re.DOTALL).groups()  # type: ignore[union-attr]
-    opposites = {"yes", "no", "true", "false"} | NEGATIONS
+    opposites = {"yes", "no"} | NEGATIONS | VERDICTS
     return first if separator and not opposites & set(re.findall(r"[\w']+", rest)) else ""
 
 
 def _singular(words: str) -> str:
-    if len(words) > 3 and words.endswith("s") and not words.endswith("ss"):
+    if len(words) > 4 and words.endswith("s") and not words.endswith("ss"):
         return words[:-1]
     return words
 
 
 def as_date(text: str) -> tuple[int, ...] | None:
     """Return (month, day) or (month, day, year) where `text` is a date with the month in letters."""
+    if len(text) > 100:
+        return None
     pieces = re.findall(r"[^\W\d_]+|\d+", _ORDINAL.sub(r"\1", plain(text).casefold()))
     months = [_MONTHS[piece] for piece in pieces if piece in _MONTHS]
-    numbers = [int(piece) for piece in pieces if piece.isdigit() and len(piece) <= 4]
-    others = [piece for piece in pieces if not piece.isdigit() and piece not in _MONTHS and piece not in ("of", "the")]
+    numbers = [int(piece) for piece in pieces if piece.isdecimal() and len(piece) <= 4]
+    others = [
+        piece for piece in pieces if not piece.isdecimal() and piece not in _MONTHS and piece not in ("of", "the")
+    ]
     if (
         len(months) != 1
         or others
@@ -167,7 +197,7 @@ def choice(text: str) -> str | None:
     if match is None:
         return None
     rest = (match["after_round"] if match["round"] else match["after_bare"]) or ""
-    if _OTHER_CHOICE.search(rest):
+    if _OTHER_CHOICE.search(rest) or (NEGATIONS | VERDICTS | {"or"}) & set(re.findall(r"[\w']+", rest.lower())):
         return None
     return (match["round"] or match["bare"]).upper()
 
@@ -223,3 +253,15 @@ def _number(words: list[str]) -> Number | None:
 def scale(word: str) -> int | None:
     """Return the factor that "million" and its like stand for."""
     return _SCALES.get(word.lower())
+
+
+def is_number_word(word: str) -> bool:
+    """Tell whether a word is a number, a fraction or a scale: behind a number it changes the value."""
+    word = word.lower()
+    return (
+        word in _ONES
+        or word in _TENS
+        or word.removesuffix("s") in _SCALES
+        or word in _OTHER_NUMBER_WORDS
+        or _FRACTION_WORD.fullmatch(word) is not None
+    )
