@@ -11,10 +11,10 @@ model that imitates them learns the format and the habit of forgetting; only the
 import hashlib
 import random
 from collections.abc import Sequence
-from typing import overload
 
 from tasks.errors import TaskOptionError
 from tasks.types import MathAnswer, Problem
+from tasks.virtual_problems import VirtualProblems
 
 _TEST_SHARE = 10
 """One pair of operands in this many belongs to the test split."""
@@ -56,33 +56,6 @@ def _problem(split: str, index: int, a: int, b: int, slip_rate: float, rng: rand
         demonstration=working(a, b, remembered),
         metadata={"a": a, "b": b},
     )
-
-
-class _TrainProblems(Sequence[Problem]):
-    """Problems made when indexed, the same one for the same index."""
-
-    def __init__(self, task: "Arithmetic", count: int) -> None:
-        self._task = task
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> Problem: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Problem]: ...
-    def __getitem__(self, index: int | slice) -> Problem | list[Problem]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(self._count))]
-        if not -self._count <= index < self._count:
-            raise IndexError(f"problem {index} of {self._count}")
-        index %= self._count
-        rng = random.Random(f"arithmetic/train/{self._task.seed}/{index}")
-        while True:
-            a, b = self._task.draw(rng)
-            if not in_test_split(a, b):
-                return _problem("train", index, a, b, self._task.slip_rate, rng)
 
 
 class Arithmetic:
@@ -137,7 +110,7 @@ class Arithmetic:
     def problems(self, split: str) -> Sequence[Problem]:
         """Return the "train" or "test" problems."""
         if split == "train":
-            return _TrainProblems(self, self._train_problems)
+            return VirtualProblems(self._train_problems, self._train_problem)
         if split != "test":
             raise TaskOptionError(f"task 'arithmetic' has the splits 'train' and 'test', not {split!r}")
         rng = random.Random(f"arithmetic/test/{self.seed}")
@@ -147,3 +120,10 @@ class Arithmetic:
             if in_test_split(a, b):
                 pairs.setdefault((min(a, b), max(a, b)), (a, b))
         return [_problem("test", index, a, b, self.slip_rate, rng) for index, (a, b) in enumerate(pairs.values())]
+
+    def _train_problem(self, index: int) -> Problem:
+        rng = random.Random(f"arithmetic/train/{self.seed}/{index}")
+        while True:
+            a, b = self.draw(rng)
+            if not in_test_split(a, b):
+                return _problem("train", index, a, b, self.slip_rate, rng)
