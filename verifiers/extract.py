@@ -6,6 +6,8 @@ r"""Find the answer in a response, in the place that the problem's answer format
     last_number    the last number of the text, wherever it stands
     lenient        wherever a response announces it, in any of these ways and in words (see verifiers.lenient)
 
+What stands around the declared place does not change the answer: 2\boxed{5} declares 5, as a prompt that asks for a box
+has it. Only "lenient", which reads responses to other prompts, takes the formula around a box into account.
 Reasoning does not count: neither what comes before the last </think>, nor an unclosed <think> and what follows it.
 Every reader takes time linear in the text and raises on no text whatever.
 """

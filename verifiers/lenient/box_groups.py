@@ -8,18 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from verifiers.lenient.box_surroundings import JOINT, UNKNOWN_BEFORE
 from verifiers.lenient.boxes import Box, last_sentence
 
-_UNKNOWN = r"\\?[A-Za-z]+(?:_\w|_\{\w+\})?"
-_JOINT = re.compile(
-    rf"""
-    (?: [\s$,;&\u3001\uff0c\u548c\u6216\u53ca] | \\[()\[\],;!:\\] | \\q?quad\b | \\text\{{\s*(?:and|or)\s*\}}
-      | (?<![a-z])(?:and|or|und|et|y|o|ou|oder)(?![a-z]) )*+
-    (?P<unknown>{_UNKNOWN})? (?P<equals>\s*+&?=\s*+)?
-    """,
-    re.VERBOSE,
-)
-_UNKNOWN_BEFORE = re.compile(rf"(?:^|[\s$(\[{{,;&])({_UNKNOWN})\s?&?=\s?\Z")
 _RETRACTION = re.compile(
     r"""
     \b(?:wrong|redo|redoing|mistaken?|mistakes|incorrect(?:ly)?|fails?|failed|discard(?:ed)?|wait|actually|instead
@@ -75,8 +66,8 @@ def _runs(text: str, boxes: list[Box]) -> list[list[_Joined]]:
     runs: list[list[_Joined]] = []
     previous = 0
     for box in boxes:
-        joint = _JOINT.fullmatch(text, previous, box.start) if box.start - previous <= 200 else None
-        unknown = _UNKNOWN_BEFORE.search(text, max(previous, box.start - 30), box.start)
+        joint = JOINT.fullmatch(text, previous, box.start) if box.start - previous <= 200 else None
+        unknown = UNKNOWN_BEFORE.search(text, max(previous, box.start - 30), box.start)
         joined = _Joined(box, unknown[1] if unknown else "")
         if runs and joint and (unknown or not (joint["unknown"] or joint["equals"])):
             runs[-1].append(joined)

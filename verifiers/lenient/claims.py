@@ -7,9 +7,10 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
+from verifiers.lenient.doubts import is_denied, is_negated
 from verifiers.lenient.spans import has_maths, is_answer, read_span
 
-MAX_CLAIMS = 300
+MAX_CLAIMS = 100
 """Of more claims than these, the last are read: so many of them cost nothing."""
 
 _FOREIGN = (
@@ -54,7 +55,10 @@ _HEADING_AFTER = re.compile(r"[ \t_#]*+\n")
 _FINAL_BEFORE = re.compile(r"\bfinal\s+\Z", re.IGNORECASE)
 _CORRECT_BEFORE = re.compile(r"\b(?:correct|right|best)\s+\Z", re.IGNORECASE)
 _HEADING_BEFORE = re.compile(r"(?:^|\n)[#>_ \t]*(?:the\s+)?(?:final\s+)?\Z", re.IGNORECASE)
-_IS_THE_BEFORE = re.compile(r"\bis\s+(?:the|our|my)\s+(?:(?:final|correct|right)\s+)?\Z", re.IGNORECASE)
+_IS_THE_BEFORE = re.compile(
+    r"\b(?:is\s+(?:the|our|my)\s+(?:(?:final|correct|right)\s+)?|(?:est|es|\u00e9|\u00e8|ist)\s+(?:la|le|a|die|das)\s+)\Z",
+    re.IGNORECASE,
+)
 _OPTION_IS_BEFORE = re.compile(
     r"(?:\b(?:option|choice|answer)\s+(\(?[A-Z]\)?)|(\([A-Z]\)|(?-i:\b[A-J])))\s+is\s+\Z", re.IGNORECASE
 )
@@ -74,13 +78,6 @@ _NOT_OURS = re.compile(
 )
 _LETTER = re.compile(r"\(?[A-Z]\)?")
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n|[\u3002\uff01\uff1f]")
-_AFTERTHOUGHT = re.compile(
-    r"""
-    [\s.,;$)*\\\]]*+ \b(?:or|alternatively|maybe|perhaps|possibly|(?:it\s)?could\salso\sbe)\b[\s,:]*+
-    (?:(?:else|maybe|perhaps|possibly|equivalently|it\s(?:is|could\sbe|might\sbe)|(?:the\s)?answer\sis)\b[\s,:]*+)?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,15 +125,6 @@ def stated_claims(text: str) -> list[Claim]:
     return claims[::-1]
 
 
-def afterthought(text: str, end: int) -> str | None:
-    """Return the other answer offered right behind the one that ends at `end`, such as "Or maybe 6."."""
-    match = _AFTERTHOUGHT.match(text, end, end + 1000)
-    if match is None:
-        return None
-    span = read_span(text, match.end(), match.end() + 1000).text
-    return span if has_maths(span) and is_answer(span) else None
-
-
 def _claim(text: str, anchor: _Anchor, limit: int) -> Claim | None:
     position = anchor.answer_at
     if negation := _NOT.match(text, position, limit):
@@ -159,7 +147,12 @@ def _claim_or_anchor(text: str, noun: re.Match[str]) -> Claim | _Anchor | None:
     start = noun.start()
     sentence = _sentence_start(text, start)
     before, lead = text[max(0, start - 40) : start], text[sentence:start]
-    if (noun[0].isascii() and before[-1:].isalpha()) or _SUPPOSED.search(lead) or _NOT_OURS.search(lead):
+    if (
+        (noun[0].isascii() and before[-1:].isalpha())
+        or _SUPPOSED.search(lead)
+        or _NOT_OURS.search(lead)
+        or is_denied(lead)
+    ):
         return None
     tentative = bool(_TENTATIVE.search(lead))
     if noun["correct"]:
@@ -167,6 +160,8 @@ def _claim_or_anchor(text: str, noun: re.Match[str]) -> Claim | _Anchor | None:
         return option and Claim(start=sentence, end=noun.end(), text=option[1] or option[2], tentative=tentative)
     final = _FINAL_BEFORE.search(before)
     anchor, heading = _anchor(text, noun, before, final=bool(final))
+    if anchor and is_negated(anchor[0]):
+        return None
     if anchor:
         return _Anchor(
             start=start - len(final[0]) if final else start,
@@ -174,7 +169,7 @@ def _claim_or_anchor(text: str, noun: re.Match[str]) -> Claim | _Anchor | None:
             final=bool(final) or heading,
             tentative=tentative,
         )
-    if noun["answer"] and (behind := _IS_THE_BEFORE.search(text, sentence, start)):
+    if (noun["answer"] or noun["foreign"]) and (behind := _IS_THE_BEFORE.search(text, sentence, start)):
         span = read_span(text, sentence, behind.start())
         return Claim(start=sentence, end=noun.end(), text=span.text, tentative=tentative)
     return None

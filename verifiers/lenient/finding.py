@@ -11,13 +11,17 @@ from collections import deque
 from verifiers.extract import Extraction
 from verifiers.lenient.box_groups import last_answer, last_retraction
 from verifiers.lenient.boxes import Box, stated_boxes
-from verifiers.lenient.claims import MAX_CLAIMS, Claim, afterthought, stated_claims
+from verifiers.lenient.claims import MAX_CLAIMS, Claim, stated_claims
+from verifiers.lenient.doubts import afterthought
 from verifiers.lenient.last_statement import last_statement
 from verifiers.lenient.spans import clean, has_maths, read_span
 from verifiers.lenient.spoken import spoken, without_emphasis
 
 MAX_UNANNOUNCED = 2000
 """Characters; a longer response that announces no answer is taken for one that was cut off."""
+
+MAX_ANSWER = 30_000
+"""Characters; what is longer is no value. A rival that is longer stands against every answer."""
 
 _TAG = re.compile(r"<(?=[/af])(/?)(?:answer|final_answer|final-answer)>", re.IGNORECASE)
 _HEADING = re.compile(
@@ -49,6 +53,8 @@ def find_answer(response: str) -> Extraction:
 
 
 def _extraction(text: str, rivals: list[str]) -> Extraction:
+    if len(text) > MAX_ANSWER:
+        return Extraction(None)
     keys = {_key(text): text, **{_key(rival): rival for rival in rivals if _key(rival) != _key(text)}}
     return Extraction(text.strip(), tuple(keys.values())[1:])
 
@@ -117,7 +123,12 @@ def _from_words(text: str) -> Extraction:
         return _extraction(corrected, []) if corrected else _extraction(claims[-1].text, _rival_claims(text, claims))
     if len(text) > MAX_UNANNOUNCED or "boxed" in text:  # cut off; boxed what does not count
         return Extraction(None)
-    return Extraction(last_statement(text))
+    statement = last_statement(text)
+    if statement is None:
+        return Extraction(None)
+    stands = re.search(rf"(?<![\w.]){re.escape(statement)}(?!\w)", text)
+    other = afterthought(text, stands.end()) if stands else None
+    return _extraction(statement, [other] if other else [])
 
 
 def _rival_claims(text: str, claims: list[Claim]) -> list[str]:

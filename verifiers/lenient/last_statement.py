@@ -6,6 +6,7 @@ Only what is plainly stated counts: a formula, a number or a name behind the las
 import re
 from collections.abc import Iterator
 
+from verifiers.lenient.doubts import ends_negated, has_no_answer, is_denied, is_negated
 from verifiers.lenient.spans import clean, formulas, has_maths, is_answer, read_span
 
 _CONNECTIVE = re.compile(
@@ -35,17 +36,30 @@ _OPTION = re.compile(r"\(?[A-J][.):]\s?[^\n]+")
 _CONCLUSION = re.compile(
     r"\b(?:so|thus|hence|therefore|then|total|altogether|which|making|donc|also|por|daher)\b", re.IGNORECASE
 )
+_REPLY = re.compile(r"(?:no|yes)[,.:]\s+(?=[^\n]*\d)", re.IGNORECASE)
+_SUPERLATIVE = re.compile(
+    r"(?!(?:it|he|she|this|that|the|there|which|who|what|here|answer)\b)([A-Z][\w'-]+(?:\s[A-Z][\w'-]+)*)"
+    r"\s(?:is|was)\sthe\s(?:[a-z]+est|(?:most|least)\s[a-z]+|winner)\b[^\d$\\=]*"
+)
 _AND = re.compile(r"\b(?:and|or|while|et|und|y)\b", re.IGNORECASE)
 
 
 def last_statement(text: str) -> str | None:
     """Return the answer in the last sentence that states one, of the last three; None where there is none."""
     text = _CODE.sub("\n", text)
+    if has_no_answer(text):
+        return None
     if _OPTION.fullmatch(text.strip()):
         return clean(text)
-    sentences = [sentence for sentence in _sentences(_on_one_line(text)) if not _ASIDE.match(sentence)]
+    sentences = [
+        sentence
+        for sentence in _sentences(_on_one_line(text))
+        if not (_ASIDE.match(sentence) or sentence.endswith("?"))
+    ]
     for back, sentence in enumerate(reversed(sentences[-3:])):
         answer = _stated(sentence)
+        if answer is not None and has_maths(answer) and is_negated(answer):
+            return None
         if answer is not None and (has_maths(answer) or (back == 0 and _NAME.fullmatch(answer))):
             return answer
     return None
@@ -76,6 +90,10 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _stated(sentence: str) -> str | None:
+    if named := _SUPERLATIVE.fullmatch(sentence):
+        return named[1]
+    reply = _REPLY.match(sentence)
+    sentence = sentence[reply.end() :] if reply else sentence
     spans = list(formulas(sentence))
     connectives = [
         match
@@ -87,6 +105,9 @@ def _stated(sentence: str) -> str | None:
         answer = read_span(sentence, match.end()).text
         if not answer or not is_answer(answer):
             continue
+        before = sentence[: match.start()]
+        if ends_negated(before) or is_denied(before):
+            return None
         if has_maths(answer):
             several = index > 0 and _beside_another(sentence[connectives[index - 1].end() : match.end()])
             return clean(sentence) if several else answer

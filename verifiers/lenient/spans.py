@@ -36,7 +36,7 @@ _STOP = re.compile(
   | (?P<line>\n)
   | (?P<sentence>(?<!\.)[.!?](?=["'\u201d\u2019*_`)\]]*+(?:\s|$)) | [\u3002\uff01\uff1f\u0964\uff1b])
   | [,;\uff0c]\s*+(?=(?:{_AFTER_COMMA})\b)
-  | \s(?=(?:{_AFTER_BLANK})\b)
+  | (?<!\sor)\s(?=(?:{_AFTER_BLANK})\b)
   | \s(?=(?:left|remaining|{_PLACE}|{_PURPOSE})\b[^\d$\\=\n]{{0,80}}(?:[.!\n]|$))
   | \s(?=(?:[\u2014\u2013]|--?)\s[^\W\d_]{{2}})
   | \s(?=\((?!{_OTHER_VALUE}\b)(?:[^\W\d_]{{2}}|i\.e|{_REASON})[^()\n]{{0,200}}\)\s*(?:[.,;!\n]|$))
@@ -51,13 +51,14 @@ _LIST_GOES_ON = re.compile(r"(?:[,=+&]|\b(?:and|or)|\\\\)[ \t]*\Z")
 _LIST_CONTINUED = re.compile(r"\s*+(?:(?:and|or)\b|=)", re.IGNORECASE)
 
 _BEFORE = re.compile(
-    r"[\s:=*>#},\uff1a\uff0c]*+(?:__?\s++)?(?:(?:as\s+follows|given\s+by|the\s+following)\b[\s:*]*+)?", re.IGNORECASE
+    r"(?:[\s:=*#},\uff1a\uff0c]|(?<=\n)>)*+(?:__?\s++)?(?:(?:as\s+follows|given\s+by|the\s+following)\b[\s:*]*+)?",
+    re.IGNORECASE,
 )
 _LISTED = re.compile(r"(?:[-*\u2022]|(?P<number>\d{1,2})[.)])[ \t]+(?=\S)")
 _AROUND = " \t\r\n*`\u201c\u201d\u300c\u300d"
 _FILLER = re.compile(
     r"""
-    (?:therefore|thus|hence|so|then|finally|indeed|simply|just|exactly|precisely|clearly|only|approximately|about|roughly
+    (?:therefore|thus|hence|so|then|finally|indeed|simply|just|exactly|precisely|clearly|only
     |equal\s+to|found\s+to\s+be|option|choice|the\s+(?:number|value|integer|fraction|letter)|the|now)\b[\s,:]*+
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -139,10 +140,7 @@ def read_span(text: str, start: int = 0, end: int | None = None) -> Span:
 
 
 def _inline(text: str, start: int, end: int) -> Span:
-    stop = _stop(text, start, end, brackets=True)
-    if stop is None:  # a bracket stays open: then none means anything
-        stop = _stop(text, start, end, brackets=False)
-        assert stop is not None
+    stop = _stop(text, start, end)
     mark = text[stop : stop + 1]
     hours = mark == "." and _HOURS.search(text, start, stop)
     return Span(text=clean(text[start : stop + bool(hours)]), end=stop, asked=mark in ("?", "\uff1f"))
@@ -163,27 +161,28 @@ def _listed(text: str, start: int, end: int) -> Span | None:
     return Span(text=", ".join(items), end=start) if items and (numbered or len(items) > 1) else None
 
 
-def _stop(text: str, start: int, end: int, *, brackets: bool) -> int | None:
-    """Return where the answer at `start` ends; None where a bracket stays open."""
+def _stop(text: str, start: int, end: int) -> int:
+    """Return where the answer at `start` ends; where a bracket stays open, none means anything."""
     spans = formulas(text, start, end)
     span = next(spans, None)
     depth = 0
+    unbracketed = None
     for match in _STOP.finditer(text, start, end):
         while span and span[1] <= match.start():
             span = next(spans, None)
         if span and span[0] <= match.start():
             continue
-        if match["open"]:
-            depth += brackets
-        elif match["close"] and brackets and depth:
-            depth -= 1
-        elif match["close"] and brackets and match.start() == start:  # ]0, 5[
+        if match["open"] or (match["close"] and not depth and match.start() == start):  # ]0, 5[
             depth += 1
-        elif depth or (match["close"] and not brackets) or _goes_on(text, match, end):
+        elif match["close"] and depth:
+            depth -= 1
+        elif (depth and unbracketed is not None) or _goes_on(text, match, end):
             continue
+        elif depth:
+            unbracketed = match.start()
         else:
             return match.start()
-    return None if depth else end
+    return unbracketed if depth and unbracketed is not None else end
 
 
 def _goes_on(text: str, match: re.Match[str], end: int) -> bool:

@@ -18,6 +18,8 @@ _REASONING_START = re.compile(
 _CONTROL_TOKEN = re.compile(r"<\|\w{1,40}\|>|</?s>")
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9_)\]}*])\*\*(?=[^\s*])|(?<=[^\s*])\*\*(?![A-Za-z0-9_(*])")  # not 2**3
 
+_ODD_BACKSLASHES = re.compile(r"(?<!\\)\\(?:\\\\)*+(?!\\)")
+
 # Escapes that Python read before LaTeX could: "\boxed" in a string that is not raw begins with a backspace.
 _EATEN = {"\a": "\\a", "\b": "\\b", "\v": "\\v", "\f": "\\f", "\t": "\\t", "\r": "\\r"}
 _EATEN_ESCAPE = re.compile(r"[\x07\x08\x0b\x0c](?=[a-z])|\t(?=d?frac\b|ext\b|imes\b|heta\b)|\r(?=ight\b|angle\b)")
@@ -29,9 +31,14 @@ def spoken(response: str) -> str:
     for match in _REASONING_END.finditer(response):
         end = match.end()
     start = _REASONING_START.search(response, end)
-    text = response[end : start.start() if start else len(response)]
+    text = _escaped_once(response[end : start.start() if start else len(response)])
     text = _EATEN_ESCAPE.sub(lambda match: _EATEN[match[0]], text)
     return _CONTROL_TOKEN.sub("\n", "".join(_outside_comments(text))).replace("\r", "\n")
+
+
+def _escaped_once(text: str) -> str:
+    r"""Return a text that was escaped twice, "\\boxed{\\frac{1}{2}}", escaped once."""
+    return text.replace("\\\\", "\\") if "\\\\boxed" in text and not _ODD_BACKSLASHES.search(text) else text
 
 
 def without_emphasis(text: str) -> str:
@@ -41,7 +48,8 @@ def without_emphasis(text: str) -> str:
 
 def _outside_comments(text: str) -> Iterator[str]:
     position = 0
-    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+    while (start := text.find("<!--", position)) >= 0:
         yield text[position:start]
-        position = end + 3
+        end = text.find("-->", start)
+        position = end + 3 if end >= 0 else len(text)
     yield text[position:]

@@ -66,9 +66,13 @@ class AtomReader(ConstructReader):
         """Tell a product of letters, or a function's name, from a word."""
         name = token.text
         if len(name) == 1 or name in FUNCTIONS or name in ("pi", "infinity", "infty", "oo", "binom"):
-            after_number = self.position > 0 and self._tokens[self.position - 1].kind == "number"
-            return name.isascii() and not (self._words_only and after_number and name in SHORT)
-        return not self._words_only and len(name) <= 3 and name.isascii() and name.lower() not in NO_PRODUCTS
+            return name.isascii() and not (self._words_only and self._after_number() and name in SHORT)
+        if self._words_only and (not name.isupper() or self._after_number()):
+            return False
+        return len(name) <= 3 and name.isascii() and name.lower() not in NO_PRODUCTS
+
+    def _after_number(self) -> bool:
+        return self.position > 0 and self._tokens[self.position - 1].kind == "number"
 
     def _word(self, token: Token) -> Node:
         if token.text in PROBABILITIES and (event := self._event(token.text)) is not None:

@@ -17,7 +17,7 @@ from verifiers.maths.real_sets import EmptyIntervalError, NotASetError, describe
 from verifiers.maths.tokens import MAX_LENGTH
 from verifiers.maths.values import NotExactError, NoValueError, TooLargeError, exact
 
-_CHOICE_GOLD = re.compile(r"\(?([A-J])\)?(?:[.:)]?\s.*)?", re.DOTALL)
+_CHOICE_GOLD = re.compile(r"\(([A-J])\)(?:\s.*)?|([A-J])(?:[.:)]\s.*)?", re.DOTALL)
 _DIGITS = re.compile(r"\s*+(-?)\$?(\d{1,3}(?:,\d{3})++|\d{1,300}+)(\.\d{1,300}+)?+\.?\s*+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[-+]?\s*+\d++,\d++")
 _WORDY = re.compile(r"[^\W\d_]{2}")
@@ -90,7 +90,7 @@ def read_gold(text: str) -> Gold:
         raise BadGoldError("it is empty")
     text = _final_part(text)
     plain = words.plain(text)
-    choice = match[1] if (match := _CHOICE_GOLD.fullmatch(plain)) else None
+    choice = (match[1] or match[2]) if (match := _CHOICE_GOLD.fullmatch(plain)) else None
     if words.as_date(text):
         return Gold(text, Text(words.normal(text)), None)
     if words.normal(text) in _PLACEHOLDERS:

@@ -131,10 +131,8 @@ class ScalarComparison(ABC):
                 return self._same_value(gold, value)
             case Matrix(), Matrix():
                 return self._same_matrix(gold, answer)
-            case Matrix(), Bracketed():
-                return self._vector(gold, answer.items)
-            case Bracketed(), Matrix():
-                return self._vector(answer, gold.items)
+            case (Matrix() as matrix, Bracketed("(", items, ")")) | (Bracketed("(", items, ")"), Matrix() as matrix):
+                return self._vector(matrix, items)
             case _:
                 return self._same_number(gold, answer)
 

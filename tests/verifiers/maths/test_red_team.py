@@ -89,6 +89,8 @@ A <- (A) is wrong, B is right
 5\text{ cm} <- (5
 2,3 <- [2,3]
 (1,2,3) <- [1,2,3)
+D = (0,1) <- D
+\begin{pmatrix}1\\2\end{pmatrix} <- (1,2]
 1 <- \{\{1\}\}
 """
 SAME = r"""
@@ -121,6 +123,8 @@ AB\parallel CD <- AB\parallel CD
 5:00\text{ PM} <- 5\text{ p.m.}
 AB=5 <- |AB|=5
 AB=5 <- BA=5
+5 <- |AB|=5
+D = (0,1) <- (0,1)
 \begin{pmatrix}1&2\\3&4\end{pmatrix} <- [[1,2],[3,4]]
 \lim_{x\to0^+} \frac{1}{x+1} <- 1
 \emptyset <- \{x : x \ne x\}
