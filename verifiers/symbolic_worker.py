@@ -3,8 +3,8 @@
 from typing import Any
 
 from verifiers.maths.deciding import decide_all, read_gold
-from verifiers.maths.policy import Policy
 from verifiers.maths.full_numerics import FullNumerics
+from verifiers.maths.policy import Policy
 
 _NUMERICS = FullNumerics()
 

@@ -205,7 +205,7 @@ class AnswerReader(SideReader):
 
     def _condition(self) -> Node:
         parts = [self._clause()]
-        while self._at_word("and", "or") or self.at(","):
+        while self._at_word("and", "or") or (self.at(",") and spelled(self.peek(1)) not in ("\\\\", "\\end", ".")):
             self._advance()
             parts.append(self._clause())
         return parts[0] if len(parts) == 1 else Listing(tuple(parts), "and")

@@ -93,6 +93,7 @@ _EATEN = {"\x0c": "\\f", "\x08": "\\b", "\x0b": "\\v", "\x07": "\\a"}
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")
 _SHOWN_PERIOD = re.compile(r"(\.\d{0,20}?)(\d{1,12}?)\2{2,20}\d{0,2}\s*(?:\.\.\.|\\(?:l|c)?dots(?![A-Za-z]))")
 """0.444...: a period shown three times and the dots."""
+_MEASURE = re.compile(r"(?<![A-Za-z])m\s*(?=\\angle)")
 _COMBINATIONS = re.compile(
     r"(?:\{\s*\})?\s*[\^_]\s*\{?\s*(\d{1,4})\s*\}?\s*C\s*_\s*\{?\s*(\d{1,4})\s*\}?"
     r"|(?<![A-Za-z])C\s*(?:\^\s*\{?\s*(\d{1,4})\s*\}?\s*_\s*\{?\s*(\d{1,4})\s*\}?)"
@@ -130,11 +131,16 @@ def clean(text: str) -> str:
         text = _GROUP_COMMA.sub(",", _THIN.sub(GROUP_SPACE, text))
         text = _SIZES.sub(" ", _WIDE.sub(" ", text))
         text = _DELIMITERS.sub(" ", text)
+    text = _SHOWN_PERIOD.sub(r"\1\\overline{\2}", text)
+    if "..." in text:
+        text = text.replace("...", "\\ldots ")
+    if "\\angle" in text:
+        text = _MEASURE.sub("", text)
     if "C" in text:
         text = _COMBINATIONS.sub(
             lambda match: f"\\binom{{{match[1] or match[4] or match[5]}}}{{{match[2] or match[3] or match[6]}}}", text
         )
-    return _MINUS_WORD.sub("-", _SHOWN_PERIOD.sub(r"\1\\overline{\2}", text.strip()))
+    return _MINUS_WORD.sub("-", text.strip())
 
 
 def _is_emphasis(text: str) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from verifiers.lenient import find_answer
 from verifiers.maths import words
-from verifiers.maths.cleaning import UnreadableError
+from verifiers.maths.cleaning import UnreadableError, clean
 from verifiers.maths.equality import MAX_ITEMS, Comparison
 from verifiers.maths.nodes import Listing, Node, Number, Quantity, Relation, SetOf, Text, symbols
 from verifiers.maths.policy import Numerics, Policy
@@ -22,7 +22,7 @@ _DIGITS = re.compile(r"\s*+(-?)\$?(\d{1,3}(?:,\d{3})++|\d{1,300}+)(\.\d{1,300}+)
 _DECIMAL_COMMA = re.compile(r"[-+]?\s*+\d++,\d++")
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _MATHEMATICAL = re.compile(r"[=<>^_+*/|\\{}\[\]]")
-_ESCAPED_BRACE = re.compile(r"\\[{}]")
+_ESCAPED_BRACE = re.compile(r"\\\\|\\[{}]")
 _PLACEHOLDERS = frozenset(("see solution", "proof", "see proof", "n/a", "null", "nan", "omitted", "see above"))
 _CHOICE_TEXT = re.compile(r"\(?[A-Za-z]\)?[.:)]?\s++(.++)", re.DOTALL)
 _ANNOUNCED = re.compile(r"\b(?:answer|result)\b[^\n]{0,20}?(?:\bis\b|:|=)", re.IGNORECASE)
@@ -107,9 +107,10 @@ def read_gold(text: str) -> Gold:
 
 def _check_gold(node: Node, text: str) -> None:
     """Refuse what can be read and yet is no answer."""
-    bare = _ESCAPED_BRACE.sub("", text)
+    bare = _ESCAPED_BRACE.sub("", clean(text))
+    french = bare.startswith("]") or bare.endswith("[")
     for opening, closing in (("{", "}"), ("([", ")]")):
-        if sum(map(bare.count, opening)) != sum(map(bare.count, closing)):
+        if not french and sum(map(bare.count, opening)) != sum(map(bare.count, closing)):
             raise BadGoldError("its brackets do not match")
     cheap = CheapNumerics()
     try:

@@ -88,6 +88,12 @@ class Comparison(ScalarComparison):
     # Lists
 
     def _same_collection(self, gold: Node, answer: Node) -> bool:
+        if (
+            self._policy.names == "required"
+            and any(map(name_of, _items(gold)))
+            and not any(map(name_of, _items(answer)))
+        ):
+            return False
         if isinstance(answer, Listing) and answer.word == "or" and not isinstance(gold, Listing | SetOf):
             return False
         if isinstance(gold, SetOf) and isinstance(answer, Bracketed):
@@ -106,7 +112,7 @@ class Comparison(ScalarComparison):
         names = {name_of(item) for item in left} - {None}
         if len(names) > 1 and all(name_of(item) is None for item in right):
             return self._same_in_order(_values(left), right)
-        if self._policy.ordered_lists:
+        if self._policy.ordered_lists and isinstance(gold, Listing) and gold.word == "," and not names:
             return self._same_in_order(left, right)
         return self._same_in_any_order(left, right)
 
@@ -158,7 +164,7 @@ class Comparison(ScalarComparison):
         assert isinstance(relation, Relation)
         if self._policy.names == "required" and relation is gold:
             return False
-        value = stated_values(relation, unnamed_too=relation is answer)
+        value = stated_values(relation, unnamed_too=relation is answer or not symbols(relation))
         if value is None:
             return False
         for candidate in value:

@@ -36,6 +36,7 @@ MAX_SPREAD = 3000
 """Decimal orders of magnitude between the largest and the smallest intermediate value."""
 MAX_MAGNITUDE = 1_000_000
 """Bits of a power's exponent; a power tower is beyond it."""
+_FAR = 10**9
 Value = Any
 """An mpf or mpc of the evaluator's context."""
 At = Mapping[str, "Fraction | tuple[Fraction, Fraction]"]
@@ -49,7 +50,7 @@ class Evaluator:
         self._context = mpmath.mp  # the process's own: making another costs more than a comparison
         self._context.dps = digits
         self._complex = complex_too
-        self.largest = self._smallest = 0  # exponents of two
+        self.largest, self._smallest = -_FAR, _FAR  # exponents of two
 
     def spread(self) -> int:
         """Return the decimal orders between the largest and the smallest intermediate value so far.
@@ -57,7 +58,7 @@ class Evaluator:
         Raises:
             NoValueError: too many to work with.
         """
-        orders = int((self.largest - self._smallest) * 0.302)
+        orders = max(0, int((self.largest - self._smallest) * 0.302))
         if orders > MAX_SPREAD:
             raise NoValueError("values of too different size")
         return orders

@@ -27,6 +27,7 @@ from verifiers.maths.nodes import (
     PlusMinus,
     Power,
     Product,
+    Quantity,
     Quotient,
     SetOf,
     SetOperation,
@@ -37,6 +38,7 @@ from verifiers.maths.nodes import (
 from verifiers.maths.stream import spelled
 from verifiers.maths.vocabulary import FACTOR_COMMANDS, FRACTIONS, TIMES
 
+_TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 _MAY_HAVE_SUBSCRIPT = (Symbol, Apply, Number, Bracketed, Product, Constant)
 MAX_DEPTH = 60
 """Nested brackets, fractions and the like; deeper text is not read."""
@@ -128,7 +130,7 @@ class FormulaReader(AtomReader):
 
     def _mixed_number(self, left: Node) -> Node | None:
         r"""Read the fraction of 3\frac12 or 3 1/2 and return the sum the two mean."""
-        if not (isinstance(left, Number) and left.places is None and left.value.denominator == 1 and left.value > 0):
+        if not (isinstance(left, Number) and left.places is None and left.value.denominator == 1 and left.value >= 0):
             return None
         if self._tokens[self.position - 1].kind != "number":
             return None
@@ -244,8 +246,7 @@ class FormulaReader(AtomReader):
     def _with_postfixes(self, node: Node) -> Node:
         while True:
             if self.at("^") and self._degree_sign():
-                node = Degrees(node)
-                node = self._arc_minutes(node)
+                node = self._temperature(node) or self._arc_minutes(Degrees(node))
             elif self.at("^") and (marks := self._primes()):
                 self.position += marks
                 node = self._maybe_function(_primed(node))
@@ -287,6 +288,19 @@ class FormulaReader(AtomReader):
                 self.position += 1 + len(pattern)
                 return True
         return False
+
+    def _temperature(self, node: Node) -> Node | None:
+        """Read the C or F of a temperature, where nothing follows it."""
+        scale, after = self.peek(), self.peek(1)
+        if (
+            scale is None
+            or scale.kind != "word"
+            or scale.text not in _TEMPERATURES
+            or (after and after.text not in ",;)")
+        ):
+            return None
+        self._advance()
+        return Quantity(node, _TEMPERATURES[scale.text])
 
     def _arc_minutes(self, degrees: Node) -> Node:
         """Read 12 degrees 30' 15'' where it follows."""

@@ -20,6 +20,7 @@ from verifiers.maths.nodes import (
     Power,
     Symbol,
     children,
+    contains,
     symbols,
 )
 from verifiers.maths.values import NotExactError, NoValueError, exact
@@ -49,16 +50,27 @@ def equal(left: Node, right: Node) -> bool:
         return all(_equal_complex(left, right, at) for at in _complex_points(symbols(left) | symbols(right)))
     seen = 0
     points = list(_points(left, right))
+    whole = contains(left, Piecewise) or contains(right, Piecewise)  # a missing branch is a difference
     for at in points:
         try:
             if not _equal_at(left, right, at, complex_too):
                 return False
         except NoValueError:
+            if whole and _has_value(left, at, complex_too) != _has_value(right, at, complex_too):
+                return False
             continue
         seen += 1
     if seen >= 2:
         return True
     return not complex_too and all(_equal_complex(left, right, at) for at in points[:3])
+
+
+def _has_value(node: Node, at: At, complex_too: bool) -> bool:
+    try:
+        Evaluator(DIGITS, complex_too).value(node, at)
+    except NoValueError:
+        return False
+    return True
 
 
 def proportional(left: Node, right: Node, *, positive: bool = False) -> bool:

@@ -16,7 +16,10 @@ _FRENCH = re.compile(
 MAX_TOKENS = 1500
 """Tokens of an answer that are read."""
 _FRENCH_LENGTH = 200
-_LETTERED_NUMERAL = re.compile(r"\(?([0-9A-Za-z]{1,60})\)?\s*_\s*(?:\{\s*(1[1-9]|2\d|3[0-6])\s*\}|(1[1-9]|2\d|3[0-6]))")
+_LETTERED_NUMERAL = re.compile(
+    r"\(?(?:\\(?:text|mathrm)\s*\{)?([0-9A-Za-z]{1,60})\}?\)?\s*_\s*"
+    r"(?:\{\s*(1[1-9]|2\d|3[0-6])\s*\}|(1[1-9]|2\d|3[0-6]))"
+)
 """2A_{16}: letters are digits from base eleven on."""
 _WRAPPED = {"(": ")", "{": "}", "[": "]"}
 

@@ -91,7 +91,7 @@ class ScalarComparison(ABC):
             case (Quantity(value, _), Percent()) | (Percent(), Quantity(value, _)) if not isinstance(value, Percent):
                 return False
             case Quantity(value, unit), Degrees(angle):
-                return (unit == "rad" and self._same_number(value, answer)) or (unit == "c" and value == angle)
+                return (unit == "rad" and self._same_number(value, answer)) or (unit == "celsius" and value == angle)
             case Degrees(), Quantity(value, unit):
                 return unit == "rad" and self._same_number(gold, value)
             case Quantity(value, _), _:

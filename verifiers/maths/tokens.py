@@ -52,7 +52,7 @@ _TOKEN = re.compile(
   | (?P<repeating>{_REPEATING})
   | (?P<grouped>{_GROUPED})
   | (?P<plain>(?:\d++(?:\.\d++)?+|\.\d++)(?:[eE][+-]?\d++(?![\w.]))?+)
-  | \\(?P<command>[A-Za-z]++\*?|.)
+  | \\(?P<command>operatorname\*|[A-Za-z]++|.)
   | (?P<word>[^\W\d_]++(?:'(?:s|t)\b)?)
   | (?P<sign>.)
     """,
@@ -62,6 +62,8 @@ _TEXT_COMMANDS = frozenset(
     "text textbf textrm textit textnormal textsf texttt textup textsc mbox hbox mathrm mathbf mathit mathsf mathtt "
     "mathnormal boldsymbol bm pmb bold emph underline operatorname operatorname* rm fbox boxed mathop mathcal".split()
 )
+_LETTER_COMMANDS = frozenset("mathbf mathit mathsf mathcal boldsymbol bm pmb".split())
+"""Those that set one letter as the symbol it is."""
 _FORMULA = re.compile(r"\\|\d|[=<>^_+*/|]|^\s*+[ei]\s*+$|^\s*+d\s*+$")
 _UNIT = re.compile(r"[^\W\d_]{1,15}(?:[\s/*.^{}\-\d]|[^\W\d_]){0,30}")
 _LABELLED = re.compile(r"^\s*+\(?[A-Za-z]\)|^\s*+[A-Za-z][.:)]\s")
@@ -129,6 +131,8 @@ def _text(inside: str, command: str, blank: bool, depth: int) -> list[Token]:
     if command.startswith("operatorname") or command == "mathop" or stripped in ("cis", "max", "min", "gcd", "lcm"):
         return [Token("command", stripped, None, blank)]
     words = re.search(r"[^\W\d_]{2}", re.sub(r"\\[A-Za-z]+", "", stripped))
+    if len(stripped) == 1 and stripped.isalpha() and command in _LETTER_COMMANDS:
+        return [Token("word", stripped, None, blank)]
     if _UNIT.fullmatch(stripped) and units.is_unit(stripped):
         return [Token("text", stripped, None, blank or inside[:1] != stripped[:1])]
     if _FORMULA.search(stripped) and (not words or "\\" in stripped) and not _LABELLED.search(stripped):
