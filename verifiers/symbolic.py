@@ -6,7 +6,15 @@ from typing import Literal
 from tasks.types import MathAnswer, Problem
 from verifiers.errors import BadReferenceError, VerifierOptionError
 from verifiers.extract import Extraction, read_answer
-from verifiers.maths.deciding import BadGoldError, CheapNumerics, Gold, NeedsNumericsError, decide_all, read_gold
+from verifiers.maths.deciding import (
+    NOT_UNDERSTOOD,
+    BadGoldError,
+    CheapNumerics,
+    Gold,
+    NeedsNumericsError,
+    decide_all,
+    read_gold,
+)
 from verifiers.maths.policy import Policy
 from verifiers.types import Outcome, Verdict
 from verifiers.verdicts import correct, incorrect, no_answer, shown
@@ -31,6 +39,7 @@ class MathVerifier:
         names: whether "x = 5" and "5" answer each other ("optional") or not ("required").
         ordered_lists: whether a bare list must keep the gold answer's order.
         decimal_digits: significant digits from which a decimal answers the exact value that it rounds; 0 = never.
+        second_opinion: ask math-verify about an answer that is not understood here. It accepts more, and more wrongly.
         wall_s: seconds that one comparison may take in a worker process.
         memory_mb: memory that it may take there.
         workers: worker processes; they are started when the first comparison needs one.
@@ -48,6 +57,7 @@ class MathVerifier:
         names: Literal["optional", "required"] = "optional",
         ordered_lists: bool = False,
         decimal_digits: int = 6,
+        second_opinion: bool = False,
         wall_s: float = 1.5,
         memory_mb: int = 1024,
         workers: int = 2,
@@ -58,6 +68,7 @@ class MathVerifier:
         if decimal_digits < 0:
             raise VerifierOptionError(f"task.verifier_options.decimal_digits: must be at least 0, got {decimal_digits}")
         self._lenient = lenient
+        self._second_opinion = second_opinion
         self._policy = Policy(
             percent=percent, units=units, names=names, ordered_lists=ordered_lists, decimal_digits=decimal_digits
         )
@@ -102,17 +113,15 @@ class MathVerifier:
         return incorrect(extraction.text, f"{shown(extraction.text)} is not {shown(gold.text)} ({reason})")
 
     def _decide(self, gold: Gold, answer: str, extraction: Extraction) -> tuple[bool, str]:
+        job: dict[str, object] = {"gold": gold.text, "answer": answer, "rivals": list(extraction.rivals)}
         try:
-            return decide_all(gold, answer, extraction.rivals, self._policy, _CHEAP)
+            equal, reason = decide_all(gold, answer, extraction.rivals, self._policy, _CHEAP)
+            if not (self._second_opinion and reason.startswith(NOT_UNDERSTOOD)):
+                return equal, reason
         except NeedsNumericsError:
-            job = {
-                "gold": gold.text,
-                "answer": answer,
-                "rivals": list(extraction.rivals),
-                "policy": asdict(self._policy),
-            }
-            decided = self._pool.call(job)
-            return decided["correct"], decided["detail"]
+            job["policy"] = asdict(self._policy)
+        decided = self._pool.call(job)
+        return decided["correct"], decided["detail"]
 
 
 def _stopped(answer: str, outcome: Outcome, error: Exception) -> Verdict:

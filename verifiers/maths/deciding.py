@@ -29,6 +29,8 @@ _ANNOUNCED = re.compile(r"\b(?:answer|result)\b[^\n]{0,20}?(?:\bis\b|:|=)", re.I
 _BLANKS = re.compile(r"\s+")
 
 
+NOT_UNDERSTOOD = "not understood"
+"""How the reason begins where an answer cannot be read."""
 _CHEAP_BITS = 8000
 _LETTERS = re.compile(r"[A-J]{2,6}")
 _LETTER_LIST = re.compile(r"\(?[A-Ja-j]\)?(?:(?:\s|,|;|and|&|\(|\))+[A-Ja-j]\)?)+")
@@ -150,7 +152,7 @@ def decide(gold: Gold, answer: str, policy: Policy, numerics: Numerics) -> tuple
     try:
         node = _read_answer(gold.node, answer)
     except UnreadableError as error:
-        return False, f"not understood: {error}"
+        return False, f"{NOT_UNDERSTOOD}: {error}"
     try:
         return Comparison(policy, numerics).same(gold.node, node), "compared as mathematics"
     except RecursionError:
