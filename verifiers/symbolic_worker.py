@@ -10,7 +10,10 @@ _NUMERICS = FullNumerics()
 
 
 def decide_job(job: dict[str, Any]) -> dict[str, Any]:
-    """Return {"correct", "detail"} for {"gold", "answer", "rivals", "policy"}; without a policy, math-verify decides."""
+    """Return {"correct", "detail"} for {"gold", "answer", "rivals", "policy"}.
+
+    Without a policy it is math-verify that decides.
+    """
     if "policy" not in job:
         return {"correct": _second_opinion(**job), "detail": "math-verify's opinion"}
     correct, detail = decide_all(

@@ -326,9 +326,6 @@ def test_workers_of_a_data_loader_may_call_it(verifier: MathVerifier):
 def test_a_second_opinion_is_asked_for_only_where_an_answer_is_not_understood():
     answer = r"\boxed{\operatorname{lcm}\{4, 6\} \textstyle \unknowncommand}"
     plain, asking = load_verifier("math"), load_verifier("math", {"second_opinion": True})
-    assert (
-        plain.verify(problem("12"), answer).detail.endswith(")")
-        and "not understood" in plain.verify(problem("12"), answer).detail
-    )
+    assert "not understood" in plain.verify(problem("12"), answer).detail
     assert "math-verify" in asking.verify(problem("12"), answer).detail
     assert "math-verify" not in asking.verify(problem("12"), r"\boxed{13}").detail
