@@ -11,6 +11,7 @@ from rlvr.cli.audit_command import audit
 from rlvr.cli.config_command import config
 from rlvr.cli.eval_command import evaluate
 from rlvr.cli.plot_command import plot
+from rlvr.cli.sandbox_command import sandbox_app
 from rlvr.cli.train_command import train
 from rlvr.cli.verify_command import verify
 from rlvr.errors import RlvrError
@@ -62,3 +63,4 @@ app.command()(config)
 app.command()(plot)
 app.command()(verify)
 app.command()(audit)
+app.add_typer(sandbox_app)

@@ -6,6 +6,7 @@ from sandbox import (
     End,
     Execution,
     FakeSandbox,
+    Judge,
     Limits,
     Program,
     Sandbox,
@@ -60,6 +61,31 @@ def test_a_closed_sandbox_refuses_to_run():
     fake.close()
     with pytest.raises(SandboxClosedError):
         fake.run(HELLO, Limits())
+
+
+JUDGE = Judge(source=b"print('right')", stdin=b"42")
+
+
+def test_judged_runs_are_answered_and_recorded_apart():
+    verdict = Execution(end=End.EXITED, exit_code=0, stdout=b"right\n")
+    fake = FakeSandbox(echo, judged=lambda program, judge, limits: (SAYS_HELLO, verdict))
+    fake.run(HELLO, Limits())
+    assert fake.run_judged(HELLO, JUDGE, Limits(wall_s=2.0)) == (SAYS_HELLO, verdict)
+    assert fake.calls == [(HELLO, Limits())]
+    assert fake.judged_calls == [(HELLO, JUDGE, Limits(wall_s=2.0))]
+
+
+def test_a_fake_without_judged_answers_says_so():
+    with pytest.raises(LookupError, match="judged="):
+        FakeSandbox(echo).run_judged(HELLO, JUDGE, Limits())
+
+
+def test_calls_of_both_kinds_count_for_the_failures_ordered():
+    fake = FakeSandbox(echo, judged=lambda program, judge, limits: (SAYS_HELLO, SAYS_HELLO), fail_on={2})
+    fake.run(HELLO, Limits())
+    with pytest.raises(SandboxError):
+        fake.run_judged(HELLO, JUDGE, Limits())
+    fake.run(HELLO, Limits())
 
 
 def test_many_threads_get_exactly_the_failures_that_were_ordered():
