@@ -4,12 +4,16 @@ import re
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
+from support.code_problems import fenced
+from support.remembering_sandbox import RememberingSandbox
 
 from tasks import CountdownTarget, MathAnswer, Problem
+from tasks.types import AssertTests, FunctionCase, FunctionTests, PytestTests, StdinTests
 from verifiers import BadReferenceError, Outcome, Verdict, VerifierError, load_verifier
+from verifiers.code.programs import extract_program
 from verifiers.conformance import Case, ConformanceError, self_check
 from verifiers.exact import Exact
 from verifiers.registry import verifier_names
@@ -76,7 +80,45 @@ FORMS = [
         ],
     )
 ]
+PRINTERS = [
+    case_of(
+        "toy/doubled",
+        StdinTests(cases=(("4\n", "8\n"), ("0\n", "0\n"))),
+        [fenced("print(2 * int(input()))"), fenced("import sys\nn = int(sys.stdin.read())\nprint(n + n)")],
+        [fenced("print(8)"), fenced("print(int(input()))"), fenced("print(2 * input("), "print(2 * int(input()))", "8"],
+    ),
+    case_of("toy/echo", StdinTests(cases=(("4\n", "4\n"),)), [fenced("print(input())")], [fenced("print(5)")]),
+]
+FUNCTIONS = [
+    case_of(
+        "toy/following",
+        FunctionTests(function="f", cases=(FunctionCase(arguments=(4,), expected=5),)),
+        [fenced("def f(x):\n    return x + 1"), fenced("f = lambda x: -~x")],
+        [fenced("def f(x):\n    return x"), fenced("def g(x):\n    return x + 1"), "def f(x):\n    return x + 1", "5"],
+    ),
+    case_of(
+        "toy/preceding",
+        FunctionTests(function="f", cases=(FunctionCase(arguments=(4,), expected=3),)),
+        [fenced("def f(x):\n    return x - 1")],
+        [],
+    ),
+]
+ASSERTIONS = [
+    replace(one, problem=replace(one.problem, reference=AssertTests(asserts=(f"assert f(4) == {value}",))))
+    for one, value in zip(FUNCTIONS, (5, 3), strict=True)
+]
+TEST_MODULE = "from solution import f\ndef test_f(): assert f(4) == {}"
+MODULES = [
+    replace(one, problem=replace(one.problem, reference=PytestTests(source=TEST_MODULE.format(value))))
+    for one, value in zip(FUNCTIONS, (5, 3), strict=True)
+]
 LENGTHS = [case("72", "tag:answer", ["72", "no matter what"], ["72" * 60])]
+
+
+def remembering(cases: list[Case]) -> RememberingSandbox:
+    """Return a sandbox that runs the programs of these cases, each once, and has every other end in a SyntaxError."""
+    programs = [extract_program(response) for one in cases for response in (*one.accepted, *one.rejected)]
+    return RememberingSandbox([program for program in programs if program is not None])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +147,10 @@ SUITES: dict[str, Suite] = {
     "any": Suite(cases=THOUGHTS, options={"parts": [{"name": "exact"}, {"name": "numeric"}]}),
     # Short texts are right, whatever they say.
     "length_penalty": Suite(cases=LENGTHS, options={"max_length": 100, "cache": 50}, skip=("junk",)),
+    "stdin_tests": Suite(cases=PRINTERS, options={"sandbox": remembering(PRINTERS)}, wall_s=10.0),
+    "function_tests": Suite(cases=FUNCTIONS, options={"sandbox": remembering(FUNCTIONS)}, wall_s=10.0),
+    "assert_tests": Suite(cases=ASSERTIONS, options={"sandbox": remembering(ASSERTIONS)}, wall_s=10.0),
+    "pytest_tests": Suite(cases=MODULES, options={"sandbox": remembering(MODULES)}, wall_s=10.0),
     # The control arms judge nothing.
     "random": Suite(cases=TEXTS, skip=("accepts", "rejects", "junk")),
     "shuffled": Suite(cases=TEXTS, options={"verifier": "exact"}, skip=("accepts", "rejects", "junk", "batch")),
