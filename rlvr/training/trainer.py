@@ -17,6 +17,7 @@ from rlvr.models.reference import weights_digest
 from rlvr.rollout.judge import judge, to_rollouts
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.rewards import RewardRule, Truncation
+from rlvr.rollout.sandbox_use import sandbox_metrics
 from rlvr.rollout.summary import rollout_metrics
 from rlvr.rollout.types import Experience, Finish, Response, Rollout, RolloutEngine, Sampling
 from rlvr.seeding import derive_seed
@@ -29,6 +30,7 @@ from rlvr.training.invariants import check_first_ratio, check_masks, check_refer
 from rlvr.training.update import update
 from tasks.sampling import ProblemSampler
 from tasks.types import Problem
+from verifiers.code.sandboxes import sandbox_totals
 from verifiers.types import Verifier
 
 
@@ -126,6 +128,7 @@ class Trainer:
                 seed = derive_seed(self.seed, "rollout", self.step_number)
                 responses = self.engine.generate(self.encoder.encode(drawn), self.sampling, seed=seed)
             problems = [problem for problem in drawn for _ in range(self.sampling.samples_per_prompt)]
+            sandboxes = sandbox_totals()
             with watch.measure("judge"):
                 rollouts = self._judge(problems, responses)
             with watch.measure("experience"):
@@ -139,6 +142,7 @@ class Trainer:
         self.rollouts_drawn += len(responses)
         self.tokens_drawn += sum(len(response.token_ids) for response in responses)
         metrics += rollout_metrics(rollouts, self.reward, failed=len(responses) - len(rollouts), watch=watch)
+        metrics += sandbox_metrics(sandboxes, sandbox_totals())
         return self.tracker.log(self.step_number, metrics)
 
     @contextmanager
