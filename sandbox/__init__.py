@@ -1,10 +1,10 @@
 """Running untrusted programs: what goes in, what comes out, and what a sandbox must keep to."""
 
+from sandbox.conformance import self_check
 from sandbox.docker_sandbox import DockerSandbox
 from sandbox.errors import SandboxClosedError, SandboxError, SandboxLostError, SandboxUnavailableError
 from sandbox.fake_sandbox import FakeSandbox
 from sandbox.local_sandbox import LocalSandbox
-from sandbox.self_check import self_check
 from sandbox.types import End, Execution, Judge, Limits, Program, Sandbox
 
 __all__ = [

@@ -77,8 +77,8 @@ def check(
     ] = None,
 ) -> None:
     """Run honest and hostile programs in the sandbox and say what came of them; exits with 1 where a check failed."""
+    from sandbox.conformance import self_check
     from sandbox.docker_sandbox import DockerSandbox
-    from sandbox.self_check import self_check
 
     source = _source(dockerfile, base_image)
     failed = 0

@@ -13,9 +13,9 @@ import pytest
 
 import sandbox.local_sandbox
 from sandbox import End, Execution, Judge, Limits, Program, Sandbox, SandboxClosedError
+from sandbox.conformance import CheckKind, self_check
 from sandbox.contract_checks import python
 from sandbox.local_sandbox import NOT_CONTAINED, LocalSandbox, UncontainedWarning
-from sandbox.self_check import CheckKind, self_check
 
 ASKS = b"import os; os.write(4, b'?'); print(os.read(3, 9))"
 

@@ -4,12 +4,12 @@ import sys
 import pytest
 from support.docker_engine import require_docker, sandbox_image
 
+import sandbox.conformance
 import sandbox.docker_sandbox
-import sandbox.self_check
 from rlvr.cli.main import main
+from sandbox.conformance import Check, CheckKind, self_check
 from sandbox.fake_sandbox import FakeSandbox
 from sandbox.image import build_image
-from sandbox.self_check import Check, CheckKind, self_check
 from sandbox.types import End, Execution
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_built_is_one_line(monkeypatch, capsys, options, source):
 def test_check_reports_each_check_on_the_real_engine(monkeypatch, capsys):
     sandbox_image()
     some = functools.partial(self_check, only=["exits", "network", "read_only"])
-    monkeypatch.setattr(sandbox.self_check, "self_check", some)
+    monkeypatch.setattr(sandbox.conformance, "self_check", some)
 
     assert exit_code(monkeypatch, "check", "--docker-host", require_docker().url) == 0
 
@@ -88,7 +88,7 @@ def test_a_failed_check_is_told_with_what_to_do_and_exit_code_1(monkeypatch, cap
         return [failed]
 
     monkeypatch.setattr(sandbox.docker_sandbox, "DockerSandbox", Uncontained)
-    monkeypatch.setattr(sandbox.self_check, "self_check", check)
+    monkeypatch.setattr(sandbox.conformance, "self_check", check)
 
     assert exit_code(monkeypatch, "check") == 1
 

@@ -1,10 +1,10 @@
 import pytest
 
 from sandbox import End, Execution, FakeSandbox
+from sandbox.conformance import self_check
 from sandbox.containment_checks import CONTAINMENT_CHECKS
 from sandbox.contract_checks import CONTRACT_CHECKS
 from sandbox.docker_sandbox import DockerSandbox
-from sandbox.self_check import self_check
 
 CHECKS = [*CONTRACT_CHECKS, *CONTAINMENT_CHECKS]
 NOTHING = Execution(end=End.EXITED, exit_code=0)
