@@ -32,10 +32,12 @@ class Counting:
 
 
 def test_the_built_in_tasks_are_known():
-    assert {"arithmetic", "gsm8k", "jsonl", "svamp"} <= set(task_names())
+    assert {"arithmetic", "gsm8k", "humaneval", "jsonl", "mbpp", "procedural_code", "stdin_programs", "svamp"} <= set(
+        task_names()
+    )
 
 
-@pytest.mark.parametrize("name", ["arithmetic", "gsm8k", "svamp"])
+@pytest.mark.parametrize("name", ["arithmetic", "gsm8k", "humaneval", "mbpp", "procedural_code", "svamp"])
 def test_a_built_in_task_needs_no_option(name: str):
     task = load_task(name)
     assert isinstance(task, Task)
