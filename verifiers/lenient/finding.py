@@ -32,8 +32,12 @@ _HEADING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"[\W_]*+(?:no\b(?=[,:.])|(?:wait|actually|correction|scratch\sthat|oops|hold\son|sorry|on\ssecond\sthought)\b)",
-    re.IGNORECASE,
+    r"""
+    [\W_]*+ (?:(?:hm+|oh)\b[\W_]*+)?+
+    (?: no\b(?=[,:.]|\s+wait) | (?:wait|actually|correction|scratch\sthat|oops|hold\son|sorry|on\ssecond\sthought)\b )
+    (?: [\W_]*+ (?:no|wait|actually|sorry)\b )*+
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -145,7 +149,8 @@ def _rival_claims(text: str, claims: list[Claim]) -> list[str]:
 
 def _corrected(rest: str) -> str | None:
     """Return the answer that replaces the one before `rest`: ". Wait, no, it is 6." """
-    if len(rest) > MAX_UNANNOUNCED or not _CORRECTION.match(rest):
+    correction = _CORRECTION.match(rest)
+    if len(rest) > MAX_UNANNOUNCED or correction is None:
         return None
-    statement = last_statement(rest)
+    statement = last_statement(rest[correction.end() :].lstrip(" ,;:.-"))
     return statement if statement and has_maths(statement) else None
