@@ -17,6 +17,7 @@ from rlvr.tracking.jsonl import read_records
 from rlvr.tracking.run_folder import RunFolder
 
 SHOWN = 5
+MODES = ("greedy", "sampled")
 LABELS = {"base": "base model", "sft": "after SFT", "ppo": "after PPO"}
 
 
@@ -35,7 +36,7 @@ def pass_rates(summary: dict[str, Any]) -> list[str]:
 def flips(folder: RunFolder, summary: dict[str, Any]) -> str:
     """Return how the same problems fared before and after PPO, with the exact McNemar p of each mode."""
     found = []
-    for mode in ("greedy", "sampled"):
+    for mode in MODES if samples_of(summary) == 1 else MODES[:1]:  # several responses are no single outcome
         before, after = (
             {row["problem"]: row["outcome"] == "correct" for row in records_of(folder, summary, phase, mode)}
             for phase in ("sft", "ppo")
@@ -44,6 +45,22 @@ def flips(folder: RunFolder, summary: dict[str, Any]) -> str:
         lost = sum(before[name] and not after[name] for name in before)
         found.append(f"{mode} {gained} gained, {lost} lost (p = {mcnemar(gained, lost):.2g})")
     return f"The same problems, after SFT and after PPO: {'; '.join(found)}; exact McNemar test."
+
+
+def samples_of(summary: dict[str, Any]) -> int:
+    """Return how many sampled responses each problem had."""
+    return next(iter(summary["pass_rate"].values()))["sampled"]["samples_per_problem"]
+
+
+def sampling(summary: dict[str, Any]) -> str:
+    """Return what a sampled pass rate and the intervals are."""
+    samples = samples_of(summary)
+    if samples == 1:
+        return "Intervals are 95 % (Wilson). Sampled is one response per problem at temperature 1."
+    return (
+        f"Intervals are 95 %: Wilson for greedy, a bootstrap over problems for sampled, which is {samples} responses "
+        "per problem at temperature 1."
+    )
 
 
 def mcnemar(gained: int, lost: int) -> float:
@@ -115,8 +132,7 @@ def page(folder: RunFolder, config: Path, image: str, extra: str) -> str:
             f"# {summary['name']}",
             "",
             f"`{Path(summary['model']).name}` on `{summary['task']}`, preset `{summary['algorithm']}`, seed "
-            f"{summary['seed']}, configuration [{config.name}](../../{config.as_posix()}). Intervals are 95 % "
-            "(Wilson). Sampled is one response per problem at temperature 1.",
+            f"{summary['seed']}, configuration [{config.name}](../../{config.as_posix()}). {sampling(summary)}",
             "",
             *pass_rates(summary),
             "",
