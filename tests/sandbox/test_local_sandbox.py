@@ -103,7 +103,7 @@ local.LocalSandbox(warn=False).run(python("import time; time.sleep(61.5)"), Limi
 
     def launchers() -> list[str]:
         found = subprocess.run(
-            ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
         ).stdout
         lines = [line.split(None, 2) for line in found.splitlines() if "local_launcher.py" in line]
         return [pid for pid, parent, _ in lines if parent == str(owner.pid)]
