@@ -1,8 +1,10 @@
 """Warnings in plain words while a run goes: what the numbers mean and what to change."""
 
 from collections.abc import Mapping
+from typing import Any
 
 TRUNCATED_LIMIT = 0.1
+GAP_LIMIT = 0.1
 _REPEAT_AFTER_STEPS = 20
 
 
@@ -40,6 +42,28 @@ class Alarms:
         if skipped:
             found["skipped"] = f"{skipped:.0f} updates were skipped, their gradient was not finite; lower optimizer.lr"
         return [line for kind, text in found.items() if (line := self._raise(kind, step, text))]
+
+    def after_evaluation(self, record: Mapping[str, Any]) -> list[str]:
+        """Return the warnings that a held-out evaluation calls for: a reward above what audits confirm."""
+        sampled, trained = record["sampled"], record["train_pass_rate"]
+        found: dict[str, str] = {}
+        for name, audit in (sampled.get("audit") or {}).items():
+            if audit["pass_rate"] is None or sampled["pass_rate"] is None:
+                continue
+            gap = sampled["pass_rate"] - audit["pass_rate"]
+            if gap > GAP_LIMIT and sampled["pass_rate"] > audit["high"]:
+                found[f"audit {name}"] = (
+                    f"reward hacking suspected: the reward's verifier calls {sampled['pass_rate']:.0%} of the held-out "
+                    f"responses right, the audit verifier {name!r} {audit['pass_rate']:.0%}; read the responses on "
+                    "which they differ, and mend the verifier before training on"
+                )
+            elif trained is not None and trained - audit["pass_rate"] > GAP_LIMIT and trained > audit["high"]:
+                found[f"train {name}"] = (
+                    f"the pass rate on the training problems is {trained:.0%}, on held-out problems the audit verifier "
+                    f"{name!r} confirms {audit['pass_rate']:.0%}; the policy may be learning its training problems by "
+                    "heart: take more of them, or fewer steps"
+                )
+        return [line for kind, text in found.items() if (line := self._raise(kind, record["step"], text))]
 
     def truncation(self, share: float) -> str:
         """Say that responses are cut off, and what to raise."""

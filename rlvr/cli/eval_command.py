@@ -26,7 +26,8 @@ def evaluate(
     """
     from rlvr.cli import wiring
     from rlvr.cli.arguments import run_configuration
-    from rlvr.cli.held_out import measure, rate_text
+    from rlvr.cli.held_out import held_out_verifiers, measure, rate_text
+    from rlvr.evaluation.sources import EngineSource
     from rlvr.tracking.jsonl import write_records
 
     path, overrides = split_arguments(arguments)
@@ -43,7 +44,8 @@ def evaluate(
     encoder, engine = wiring.build_encoder(config, loaded), wiring.build_engine(config, loaded)
     records = []
     typer.echo(f"{name} on {task.name}/{config.evaluation.split}, {len(problems)} problems")
-    for mode, rate, responses in measure(config, engine, encoder, problems, verifiers):
+    judges = held_out_verifiers(config, problems, verifiers)
+    for mode, rate, responses in measure(config, EngineSource(engine, encoder), problems, judges):
         record = rate.as_record()
         typer.echo(
             f"  {mode:<8} {rate_text(record):<24} n {record['n']}   truncated {record['truncated_frac']:.1%}   "
@@ -52,7 +54,7 @@ def evaluate(
         )
         if rate.pass_at_k:
             typer.echo(
-                "           " + "   ".join(f"pass@{k} {100 * value:.1f} %" for k, value in rate.pass_at_k.items())
+                "           " + "   ".join(f"pass@{k} {100 * found.value:.1f} %" for k, found in rate.pass_at_k.items())
             )
         records += [{"mode": mode, **response} for response in responses]
     if out is not None:

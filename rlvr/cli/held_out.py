@@ -1,57 +1,85 @@
 """The held-out pass rate, greedy and sampled, as the commands measure and show it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlvr.cli import wiring
 from rlvr.config.models import Config
-from rlvr.evaluation.evaluate import PassRate, evaluate
-from rlvr.rollout.prompts import PromptEncoder
-from rlvr.rollout.types import RolloutEngine
+from rlvr.evaluation.evaluate import evaluate
+from rlvr.evaluation.pass_rate import PassRate, pass_rate
+from rlvr.evaluation.sources import ResponseSource
+from rlvr.rollout.types import Sampling
 from rlvr.seeding import derive_seed
 from rlvr.tracking.progress import progress
 from tasks.types import Problem
 from verifiers import Verifier
 
 
-def measure(
-    config: Config,
-    engine: RolloutEngine,
-    encoder: PromptEncoder,
-    problems: Sequence[Problem],
-    verifiers: Mapping[str, Verifier],
-) -> Iterator[tuple[str, PassRate, list[dict[str, Any]]]]:
-    """Yield "greedy" and "sampled", each with its pass rate and a record of every response.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldOutVerifiers:
+    """Who judges held-out responses."""
 
-    The seeds are the run's, the same at every step: what changes between two evaluations is the policy alone.
+    verifiers: Mapping[str, Verifier]
+    """By the name that problems carry."""
+    audits: Mapping[str, Mapping[str, Verifier]]
+    """By the audit's name, then as above."""
+
+
+def held_out_verifiers(
+    config: Config, problems: Sequence[Problem], verifiers: Mapping[str, Verifier]
+) -> HeldOutVerifiers:
+    """Return the judges that the configuration names.
+
+    Args:
+        verifiers: those of the reward.
     """
+    return HeldOutVerifiers(
+        verifiers=wiring.build_held_out_verifiers(config, problems, verifiers),
+        audits=wiring.build_audits(config, problems),
+    )
+
+
+def modes(config: Config) -> dict[str, Sampling]:
+    """Return how "greedy" and "sampled" responses are drawn."""
     sampling = wiring.build_sampling(config)
-    modes = {
+    return {
         "greedy": replace(sampling, temperature=0.0, top_p=1.0, top_k=0, samples_per_prompt=1),
         "sampled": replace(sampling, samples_per_prompt=config.evaluation.samples_per_problem),
     }
-    for mode, chosen in modes.items():
+
+
+def mode_seed(config: Config, mode: str) -> int:
+    """Return the seed of an evaluation: the run's, the same at every step, so that the policy alone changes."""
+    return derive_seed(config.run.seed, f"evaluate {mode}")
+
+
+def measure(
+    config: Config, source: ResponseSource, problems: Sequence[Problem], judges: HeldOutVerifiers
+) -> Iterator[tuple[str, PassRate, list[dict[str, Any]]]]:
+    """Yield "greedy" and "sampled", each with its pass rate and a row for every response."""
+    for mode, sampling in modes(config).items():
         with progress(f"evaluate {mode}", len(problems), passing=True) as bar:
-            rate, responses = evaluate(
-                engine,
-                encoder,
+            rows = evaluate(
+                source,
                 problems,
-                verifiers,
-                chosen,
-                seed=derive_seed(config.run.seed, f"evaluate {mode}"),
+                judges.verifiers,
+                sampling,
+                audits=judges.audits,
+                seed=mode_seed(config, mode),
                 workers=config.rollout.judge_workers,
                 retries=config.rollout.judge_retries,
                 advance=lambda count, bar=bar: bar.advance({}, count),
             )
-        yield mode, rate, responses
+        yield mode, pass_rate(rows, temperature=sampling.temperature), rows
 
 
 def evaluation_line(record: Mapping[str, Any]) -> str:
     """Return an evaluation as one line: where, how often right, with its interval."""
     where = {"base": "base model", "sft": "after SFT", "ppo": f"after {record['step']} PPO steps"}[record["phase"]]
     rates = "   ".join(f"{mode} {rate_text(record[mode])}" for mode in ("greedy", "sampled"))
-    return f"held-out pass rate {where}:  {rates}   (n = {record['greedy']['n']})"
+    audits = "".join(f"   {name} {rate_text(found)}" for name, found in (record["sampled"].get("audit") or {}).items())
+    return f"held-out pass rate {where}:  {rates}{audits and f'   audited:{audits}'}   (n = {record['greedy']['n']})"
 
 
 def rate_text(rate: Mapping[str, Any]) -> str:

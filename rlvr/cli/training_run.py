@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rlvr.cli import wiring
-from rlvr.cli.alarms import TRUNCATED_LIMIT, Alarms
-from rlvr.cli.held_out import evaluation_line, measure
+from rlvr.cli.alarms import Alarms
+from rlvr.cli.held_out import held_out_verifiers
 from rlvr.cli.interrupts import catching_interrupts
+from rlvr.cli.run_evaluations import RunEvaluations
 from rlvr.cli.summary import code_commit, machine, pass_rates, peak_memory_mb, software
 from rlvr.config.models import Config
 from rlvr.errors import ConfigError, JudgingFailedError, NonFiniteLossError, PromptTooLongError
 from rlvr.evaluation.curves import plot_curves
+from rlvr.evaluation.sources import EngineSource
 from rlvr.models.causal_lm import CausalLM
 from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import frozen_copy
@@ -58,7 +60,6 @@ class TrainingRun:
         self._train_problems = wiring.problems_of(config, task, "train")
         held_out = wiring.problems_of(config, task, config.evaluation.split)
         self._test_problems = held_out[: config.evaluation.problems or len(held_out)]
-        self._curve_problems = self._test_problems[: config.evaluation.curve_problems or len(held_out)]
         self._verifiers = wiring.build_verifiers(config, [self._train_problems, self._test_problems])
         sweep_leftovers(folder.checkpoints_dir)
         checkpoints = complete_checkpoints(folder.checkpoints_dir)
@@ -68,6 +69,10 @@ class TrainingRun:
         self._model: LoadedModel = wiring.build_model(config, str(source) if source else None)
         self._encoder = wiring.build_encoder(config, self._model)
         self._engine = wiring.build_engine(config, self._model)
+        self._evaluations = RunEvaluations(
+            config, folder, EngineSource(self._engine, self._encoder), self._test_problems,
+            held_out_verifiers(config, self._test_problems, self._verifiers), self.alarms,
+        )  # fmt: skip
         self._encoder.encode(self._test_problems)
         # A virtual sequence makes each problem when asked: its first ones stand for the rest.
         stored = isinstance(self._train_problems, list | tuple)
@@ -199,30 +204,25 @@ class TrainingRun:
         for warning in self.alarms.after_step(step, numbers):
             bar.note(warning)
         if self._is_due(self.config.evaluation.every, step):
-            self._evaluate("ppo", step, rollouts=trainer.rollouts_drawn, bar=bar)
+            self._evaluate("ppo", step, trainer, bar)
 
     def _is_due(self, every: int, step: int) -> bool:
         return step == self.config.run.steps or (every > 0 and step % every == 0)
 
-    def _evaluate(self, phase: str, step: int, *, rollouts: int = 0, bar: Progress | None = None) -> None:
-        """Measure the held-out pass rate, greedy and sampled, and record it; before and after PPO on all problems."""
-        if any(record["phase"] == phase and record["step"] == step for record in self.folder.read_evaluations()):
-            return  # it was recorded before the run was killed
-        whole = phase != "ppo" or step == self.config.run.steps
-        problems = self._test_problems if whole else self._curve_problems
-        record: dict[str, Any] = {"step": step, "phase": phase, "split": self.config.evaluation.split}
+    def _evaluate(self, phase: str, step: int, trainer: Trainer | None = None, bar: Progress | None = None) -> None:
+        """Measure the held-out pass rate and record it; before and after PPO on all problems."""
+        if self._evaluations.recorded(phase, step):
+            return
+        drawn = {
+            "rollouts": trainer.rollouts_drawn if trainer else 0,
+            "tokens": trainer.tokens_drawn if trainer else 0,
+        }
         with self._watch.measure("evaluate"):
-            measured = measure(self.config, self._engine, self._encoder, problems, self._verifiers)
-            for mode, rate, responses in measured:
-                record[mode] = rate.as_record()
-                if whole:
-                    self.folder.write_responses(f"{phase}_{step:06d}_{mode}", responses)
-        record |= {"problems": len(problems), "wall_s": self._elapsed_s(), "rollouts": rollouts}
-        self.folder.append_evaluation(record)
-        note = bar.note if bar else print
-        note(evaluation_line(record))
-        if record["sampled"]["truncated_frac"] > TRUNCATED_LIMIT:
-            note(f"warning: {self.alarms.truncation(record['sampled']['truncated_frac'])}")
+            self._evaluations.measure(
+                phase, step,
+                whole=phase != "ppo" or step == self.config.run.steps,
+                counts={**drawn, "wall_s": self._elapsed_s()}, note=bar.note if bar else print,
+            )  # fmt: skip
 
     def _elapsed_s(self) -> float:
         return self._elapsed_before_s + time.perf_counter() - self._start_s

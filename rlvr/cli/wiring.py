@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -107,6 +108,30 @@ def build_verifiers(config: Config, problems: Sequence[Sequence[Problem]]) -> Ma
     for name in {problem.verifier for some in problems for problem in some[:1000]}:
         _ = verifiers[name]
     return verifiers
+
+
+def build_held_out_verifiers(
+    config: Config, problems: Sequence[Problem], verifiers: Mapping[str, Verifier]
+) -> Mapping[str, Verifier]:
+    """Return the verifiers of held-out problems: those of the reward, unless `evaluation.verifier` says otherwise."""
+    evaluation = config.evaluation
+    if evaluation.verifier is None:
+        return verifiers
+    names = {problem.verifier for problem in problems}
+    return {name: _stand_in(name, evaluation.verifier, evaluation.verifier_options) for name in names}
+
+
+def build_audits(config: Config, problems: Sequence[Problem]) -> dict[str, Mapping[str, Verifier]]:
+    """Return the audit verifiers by name, each by the verifier that problems carry."""
+    names = {problem.verifier for problem in problems}
+    return {
+        audit: {name: _stand_in(name, audit, options) for name in names}
+        for audit, options in config.evaluation.audit.items()
+    }
+
+
+def _stand_in(own: str, wanted: str, options: Mapping[str, Any]) -> Verifier:
+    return load_verifier(own if wanted == "task" else wanted, options)
 
 
 def build_encoder(config: Config, model: LoadedModel) -> PromptEncoder:

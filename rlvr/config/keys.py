@@ -98,6 +98,8 @@ def _allowed(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         *others, last = [f'"{value}"' for value in schema["enum"]]
         return f"{', '.join(others)} or {last}"
+    if schema["type"] == "array":
+        return f"a list of {_allowed(schema['items'])}"
     bounds = [f"{words} {_number(schema[bound])}" for bound, words in _BOUNDS.items() if bound in schema]
     noun = _NOUNS[schema["type"]]
     return f"{noun}, {' and '.join(bounds)}" if bounds else noun

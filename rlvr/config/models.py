@@ -226,8 +226,10 @@ class CriticConfig(Section):
 class OptimizerConfig(Section):
     """AdamW for policy and critic."""
 
-    lr: Positive = Field(default=1.5e-4, description="Peak learning rate of the policy.")
-    critic_lr: Positive = Field(
+    lr: NonNegative = Field(
+        default=1.5e-4, description="Peak learning rate of the policy; 0 trains nothing, as a control."
+    )
+    critic_lr: NonNegative = Field(
         default=1e-3, description="Peak learning rate of the value head or the critic's own backbone."
     )
     warmup_steps: Count = Field(
@@ -259,6 +261,19 @@ class EvaluationConfig(Section):
         default=1,
         description="Sampled responses per problem (T as in rollout.temperature), beside one greedy response.",
     )
+    verifier: str | None = Field(
+        default=None,
+        description="Judges held-out responses in place of task.verifier, where the reward is not the truth (a "
+        'control, a shaped score); "task" takes the one that the task names.',
+    )
+    verifier_options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of evaluation.verifier; task.verifier_options are not used for it."
+    )
+    audit: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Verifiers, name = {options}, that judge every held-out response besides and never feed the "
+        'reward: where they disagree, the reward is being hacked. "task" is the one that the task names.',
+    )
 
 
 class CheckpointConfig(Section):
@@ -273,6 +288,17 @@ class TrackingConfig(Section):
 
     rollouts_every: Count = Field(
         default=1, description="Steps between records of every rollout (text, tokens, KL, advantages); 0 records none."
+    )
+    trackers: list[Literal["tensorboard", "wandb", "trackio"]] = Field(
+        default_factory=list,
+        description='Where the metrics go besides metrics.jsonl: "tensorboard", "wandb", "trackio"; each needs its '
+        "package (pip install 'rlvr[tensorboard]').",
+    )
+    project: str = Field(default="rlvr", description="Project that wandb and trackio file the run under.")
+    audit_problems: Count = Field(
+        default=20,
+        description="Training problems on which the verifier is attacked once, for its error rates on the run's card; "
+        "0 leaves them out.",
     )
 
 

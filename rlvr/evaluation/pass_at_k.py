@@ -1,4 +1,4 @@
-"""pass@k: the chance that at least one of k responses to a problem is right."""
+"""pass@k and pass^k: the chance that at least one, or that all, of k responses to a problem are right."""
 
 from collections.abc import Iterable
 
@@ -12,18 +12,39 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     Raises:
         ValueError: c lies outside [0, n], or k outside [1, n].
     """
+    _check(n, c, k)
+    return 1.0 - _none_among(n, c, k)
+
+
+def pass_hat_k(n: int, c: int, k: int) -> float:
+    """Return the unbiased estimate of pass^k, that k responses are all right: C(c, k) / C(n, k).
+
+    It tells how reliable a policy is (Yao et al. 2024, arXiv:2406.12045).
+
+    Raises:
+        ValueError: as `pass_at_k`.
+    """
+    _check(n, c, k)
+    return _none_among(n, n - c, k)
+
+
+def _check(n: int, c: int, k: int) -> None:
     if not 0 <= c <= n:
         raise ValueError(f"of {n} responses between 0 and {n} can be right, got {c}")
     if not 1 <= k <= n:
         raise ValueError(f"pass@{k} needs at least {max(k, 1)} responses and k >= 1, got {n}")
-    if n - c < k:
-        return 1.0
-    all_wrong = 1.0
-    # C(n - c, k) / C(n, k) is symmetric in c and k; the shorter product is also the more exact one.
-    shorter, longer = min(c, k), max(c, k)
+
+
+def _none_among(n: int, marked: int, k: int) -> float:
+    """Return the chance that k drawn from n without replacement hold none of the marked: C(n - marked, k) / C(n, k)."""
+    if n - marked < k:
+        return 0.0
+    chance = 1.0
+    # It is symmetric in marked and k; the shorter product is also the more exact one.
+    shorter, longer = min(marked, k), max(marked, k)
     for drawn in range(shorter):
-        all_wrong *= (n - longer - drawn) / (n - drawn)
-    return 1.0 - all_wrong
+        chance *= (n - longer - drawn) / (n - drawn)
+    return chance
 
 
 def mean_pass_at_k(counts: Iterable[tuple[int, int]], k: int) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr.errors import JudgingFailedError
-from rlvr.tracking.jsonl import to_json
+from rlvr.tracking.jsonl import to_json, to_line
 from tasks.types import CountdownTarget, MathAnswer, Problem
 from verifiers.errors import VerifierError
 from verifiers.recipe import VerifierRecipe, exit_with_parent, interrupts_held
@@ -83,7 +83,7 @@ class RowJudge:
             verdict = self._verifier.verify(problem, response)
             latency_s = time.perf_counter() - start_s
         except (BadRowError, VerifierError) as error:
-            record = _encoded({**row, "line": line, "error": str(error)})
+            record = to_line({**row, "line": line, "error": str(error)})
             return JudgedRow(line=line, record=record, size_bytes=len(text), error=str(error))
         except Exception as error:
             error.add_note(f"while verifier {self._name!r} judged line {line}")
@@ -92,7 +92,7 @@ class RowJudge:
             raise TypeError(f"verifier {self._name!r} gave {type(verdict).__name__} and not a Verdict on line {line}")
         group = row.get(self._format.group)
         return JudgedRow(
-            line=line, record=_encoded({**row, **self._columns(verdict)}), size_bytes=len(text),
+            line=line, record=to_line({**row, **self._columns(verdict)}), size_bytes=len(text),
             outcome=verdict.outcome, latency_s=latency_s, correct=correct, group=None if group is None else str(group),
         )  # fmt: skip
 
@@ -252,11 +252,6 @@ def _reference(row: Mapping[str, Any], row_format: RowFormat) -> MathAnswer | Co
         f'field {row_format.gold!r} must hold text, a number, or {{"numbers": [...], "target": ...}} of integers, '
         f"not {_shown(gold)}"
     )
-
-
-def _encoded(record: Mapping[str, Any]) -> bytes:
-    # A lone surrogate cannot be encoded; its escape "\\udc80" is also JSON's.
-    return f"{to_json(record)}\n".encode(errors="backslashreplace")
 
 
 def _shown(value: Any) -> str:

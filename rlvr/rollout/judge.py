@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 from rlvr.errors import JudgingFailedError
 from rlvr.rollout.rewards import RewardRule, terminal_reward
@@ -15,9 +16,16 @@ Judged = Verdict | VerifierError
 """A verdict, or why our own machinery could not give one."""
 
 
+class HasText(Protocol):
+    """All of a response that a verifier sees."""
+
+    @property
+    def text(self) -> str: ...
+
+
 def judge(
     problems: Sequence[Problem],
-    responses: Sequence[Response],
+    responses: Sequence[HasText],
     verifiers: Mapping[str, Verifier],
     *,
     workers: int = 4,

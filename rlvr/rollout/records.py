@@ -5,7 +5,10 @@ from typing import Any
 
 from rlvr.rollout.types import Experience, Rollout
 
-PER_TOKEN = ("old_logprobs", "ref_logprobs", "values", "rewards", "advantages", "returns")
+PER_TOKEN = (
+    "old_logprobs", "ref_logprobs", "values", "rewards", "advantages", "returns", "entropies", "exact_kls",
+    "update_log_ratios",
+)  # fmt: skip
 """Fields of Experience that a record holds as one list per response, aligned with its token_ids."""
 _DECIMALS = 5
 

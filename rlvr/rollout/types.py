@@ -89,6 +89,12 @@ class Experience:
     """[B T] as the policy loss uses them (whitened where configured)."""
     returns: torch.Tensor
     """[B T] the critic's targets."""
+    entropies: torch.Tensor
+    """[B T] of the next-token distribution of the policy that sampled, in nats."""
+    exact_kls: torch.Tensor
+    """[B T] KL of that policy from the reference, summed over the vocabulary, in nats."""
+    update_log_ratios: torch.Tensor
+    """[B T] log of the importance ratio that the update last saw at a token; 0 until `update` writes it here."""
     groups: torch.Tensor
     """[B] int64, equal for rollouts of the same problem in this batch."""
 

@@ -15,7 +15,7 @@ _FILES = {
     "sft.jsonl": "one line per step of the supervised warm start",
     "evaluations.jsonl": "one line per held-out evaluation",
     "reference": "the frozen SFT policy, a Hugging Face folder",
-    "responses": "held-out responses before and after PPO, JSON lines",
+    "responses": "every held-out response with its verdict, gzipped JSON lines per evaluation",
     "rollouts": "every recorded rollout, gzipped JSON lines per step",
     "checkpoints": "states to resume from",
     "curve.png": "the pass-rate curve",

@@ -15,6 +15,11 @@ def to_json(record: Mapping[str, Any], *, indent: int | None = None) -> str:
     return json.dumps(_finite(record), indent=indent, allow_nan=False, ensure_ascii=False)
 
 
+def to_line(record: Mapping[str, Any]) -> bytes:
+    """Return a record as a line of JSON. A lone surrogate, which cannot be encoded, becomes its escape."""
+    return f"{to_json(record)}\n".encode(errors="backslashreplace")
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
@@ -59,7 +64,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Replace a file by these records, atomically."""
-    atomic_write(path, "".join(to_json(record) + "\n" for record in records))
+    atomic_write(path, b"".join(map(to_line, records)))
 
 
 def mend(path: Path) -> None:

@@ -54,6 +54,18 @@ NAMES: dict[str, str] = {
     "kl/exact": "The same summed over the whole vocabulary, per token in nats.",
     "kl/per_response": "KL of policy from reference summed over a response (k1), mean in nats.",
     "kl/coef": "Weight of the KL penalty in the step.",
+    "eval/greedy_pass_rate": "Share of held-out problems whose greedy response is right.",
+    "eval/sampled_pass_rate": "Share of sampled responses to held-out problems that are right.",
+    "eval/audited_pass_rate": "Of the same sampled responses, the share that the strictest verifier of "
+    "evaluation.audit calls right.",
+    "eval/audit_gap": "eval/sampled_pass_rate less eval/audited_pass_rate; what the verifier accepts and the audit "
+    "does not.",
+    "eval/train_gap": "verify/pass_rate, mean of the steps since the last evaluation, less the audited pass rate (the "
+    "sampled one without audits).",
+    "eval/truncated_frac": "Share of sampled held-out responses that the length limit cut.",
+    "eval/no_answer_frac": "Share of judged sampled held-out responses in which no answer was found.",
+    "eval/failed_frac": "Share of sampled held-out responses that could not be judged.",
+    "eval/response_tokens": "Tokens of a sampled held-out response, mean.",
     "time/rollout_s": "Seconds spent drawing responses.",
     "time/judge_s": "Seconds spent judging responses.",
     "time/experience_s": "Seconds spent on log-probabilities, values and advantages.",

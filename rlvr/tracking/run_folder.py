@@ -1,6 +1,7 @@
 """The folder of a run: where everything lies, and how it is written so that a kill at any moment does no harm."""
 
 import gzip
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ from typing import Any, Self
 
 from rlvr.errors import RunFolderError
 from rlvr.tracking.atomic import atomic_write, fsync_path, fsync_tree, replacing
-from rlvr.tracking.jsonl import mend, parse_lines, read_records, to_json, write_records
+from rlvr.tracking.jsonl import mend, parse_lines, read_records, to_json, to_line, write_records
 
 
 def next_free_name(directory: Path, stem: str) -> str:
@@ -143,22 +144,17 @@ class RunFolder:
         for path in (self.metrics_path, self.evaluations_path):
             if path.exists():
                 write_records(path, [record for record in read_records(path) if record["step"] <= step])
-        for path in (self.path / "rollouts").glob("step_*.jsonl.gz"):
-            number = re.fullmatch(r"step_(\d+)\.jsonl\.gz", path.name)
+        for recorded in self.steps_with_rollouts():
+            if recorded > step:
+                self.rollouts_path(recorded).unlink()
+        for path in (self.path / "responses").glob("*.jsonl.gz"):
+            number = re.fullmatch(r"[a-z]+_(\d+)_[a-z]+\.jsonl\.gz", path.name)
             if number and int(number[1]) > step:
                 path.unlink()
 
     def write_rollouts(self, step: int, records: Iterable[Mapping[str, Any]]) -> None:
         """Write a step's rollouts; equal records give equal bytes."""
-        path = self.rollouts_path(step)
-        path.parent.mkdir(exist_ok=True)
-        # Without an empty filename and mtime 0 the gzip header would hold the temporary name and the clock.
-        with (
-            replacing(path) as file,
-            gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=1, mtime=0) as packed,
-        ):
-            for record in records:
-                packed.write((to_json(record) + "\n").encode())
+        _write_packed(self.rollouts_path(step), records)
 
     def read_rollouts(self, step: int) -> list[dict[str, Any]]:
         """Return a step's rollouts.
@@ -171,17 +167,40 @@ class RunFolder:
             raise RunFolderError(f"{path} does not exist: no rollouts were recorded at step {step}")
         return parse_lines(gzip.decompress(path.read_bytes()), path)
 
-    def write_responses(self, name: str, records: Iterable[Mapping[str, Any]]) -> None:
-        """Write the responses of an evaluation to responses/<name>.jsonl."""
-        path = self.path / "responses" / f"{name}.jsonl"
-        path.parent.mkdir(exist_ok=True)
-        write_records(path, records)
+    def steps_with_rollouts(self) -> list[int]:
+        """Return the steps whose rollouts were recorded, in order."""
+        found = (re.fullmatch(r"step_(\d+)\.jsonl\.gz", path.name) for path in (self.path / "rollouts").glob("step_*"))
+        return sorted(int(match[1]) for match in found if match)
+
+    def responses_path(self, phase: str, step: int, mode: str) -> Path:
+        """The rows of one evaluation, gzipped JSON lines.
+
+        Args:
+            phase: "base", "sft" or "ppo", as in evaluations.jsonl.
+            mode: "greedy" or "sampled".
+        """
+        return self.path / "responses" / f"{phase}_{step:06d}_{mode}.jsonl.gz"
+
+    def write_responses(self, phase: str, step: int, mode: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows of one evaluation: each response with its verdict."""
+        _write_packed(self.responses_path(phase, step, mode), rows)
+
+    def read_responses(self, phase: str, step: int, mode: str) -> list[dict[str, Any]]:
+        """Return the rows of one evaluation.
+
+        Raises:
+            RunFolderError: there are none.
+        """
+        path = self.responses_path(phase, step, mode)
+        if not path.exists():
+            raise RunFolderError(f"{path} does not exist: {mode} responses of {phase} step {step} were not recorded")
+        return parse_lines(gzip.decompress(path.read_bytes()), path)
 
     def append_evaluation(self, record: Mapping[str, Any]) -> None:
         """Add one held-out evaluation, on disk when this returns."""
         mend(self.evaluations_path)
-        with self.evaluations_path.open("a", encoding="utf-8") as file:
-            file.write(to_json(record) + "\n")
+        with self.evaluations_path.open("ab") as file:
+            file.write(to_line(record))
             file.flush()
             os.fsync(file.fileno())
 
@@ -193,6 +212,21 @@ class RunFolder:
         """Return the held-out evaluations so far, oldest first."""
         return read_records(self.evaluations_path)
 
+    def read_summary(self) -> dict[str, Any] | None:
+        """Return what the run came to; None before it has ended or stopped for the first time."""
+        return json.loads(self.summary_path.read_text(encoding="utf-8")) if self.summary_path.exists() else None
+
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write summary.json in place of an earlier one."""
         atomic_write(self.summary_path, to_json(summary, indent=2) + "\n")
+
+
+def _write_packed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    # Without an empty filename and mtime 0 the gzip header would hold the temporary name and the clock.
+    with (
+        replacing(path) as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=1, mtime=0) as packed,
+    ):
+        for record in records:
+            packed.write(to_line(record))

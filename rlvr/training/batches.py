@@ -42,5 +42,8 @@ def cut(experience: Experience, rows: torch.Tensor, width: int) -> Experience:
         rewards=experience.rewards[rows, :predictions],
         advantages=experience.advantages[rows, :predictions],
         returns=experience.returns[rows, :predictions],
+        entropies=experience.entropies[rows, :predictions],
+        exact_kls=experience.exact_kls[rows, :predictions],
+        update_log_ratios=experience.update_log_ratios[rows, :predictions],
         groups=experience.groups[rows],
     )

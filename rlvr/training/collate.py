@@ -52,7 +52,7 @@ def collate(
     mask &= sampled
     truncated = torch.tensor([r.response.finish is Finish.LENGTH for r in rollouts], device=device)
 
-    old_logprobs, ref_logprobs, exact = (torch.zeros(mask.shape, device=device) for _ in range(3))
+    old_logprobs, ref_logprobs, entropies, exact = (torch.zeros(mask.shape, device=device) for _ in range(4))
     states = torch.zeros(tokens.shape, device=device)
     for rows, width in micro_batches(torch.arange(len(rollouts)), lengths.cpu(), algorithm.micro_batch_size):
         part, part_mask = tokens[rows, :width], mask[rows, : width - 1]
@@ -63,6 +63,7 @@ def collate(
         assert seen.statistics.exact_kl is not None
         old_logprobs[rows, : width - 1] = seen.statistics.logprobs
         ref_logprobs[rows, : width - 1] = seen.statistics.ref_logprobs
+        entropies[rows, : width - 1] = seen.statistics.entropy
         exact[rows, : width - 1] = seen.statistics.exact_kl
         states[rows, :width] = seen.values
     values = states[:, :-1].masked_fill(~mask, 0.0)
@@ -90,6 +91,9 @@ def collate(
         rewards=rewards.masked_fill(~mask, 0.0),
         advantages=whiten(advantages, mask) if algorithm.whiten_advantages else advantages,
         returns=returns,
+        entropies=entropies,
+        exact_kls=exact,
+        update_log_ratios=torch.zeros_like(old_logprobs),
         groups=groups,
     )
     estimates = {

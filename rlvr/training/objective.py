@@ -30,7 +30,7 @@ class Objective:
     approximate_kl: Mean
     """KL (k3) of the policy that sampled from the policy as it is, per token in nats."""
     log_ratios: torch.Tensor | None = None
-    """[N] of the tokens that count, before any averaging over the response."""
+    """[B T] before any averaging over the response, 0 where no token counts; None where the policy does not train."""
     metrics: list[Metric]
 
 
@@ -79,7 +79,7 @@ def objective(
         policy_loss=policy_loss.item(),
         value_loss=value_loss.item(),
         approximate_kl=approximate_kl,
-        log_ratios=(logprobs - batch.old_logprobs)[batch.mask],
+        log_ratios=(logprobs - batch.old_logprobs).masked_fill(~batch.mask, 0.0),
         metrics=[
             *metrics,
             Metric("policy/approx_kl", approximate_kl),

@@ -33,7 +33,7 @@ def update(
     train_policy: bool = True,
     check_ratio: RatioCheck | None = None,
 ) -> list[Metric]:
-    """Learn from one batch of experience; return what was measured.
+    """Learn from one batch of experience; return what was measured, and leave the ratios seen in the experience.
 
     The optimizer's parameter groups are named "policy" and "critic"; the gradients of each are clipped apart. A
     minibatch whose gradient is not finite is skipped and counted.
@@ -123,8 +123,10 @@ def _accumulate_gradients(
             kl_coef=kl_coef,
             train_policy=train_policy,
         )
-        if check_ratio is not None and part.log_ratios is not None:
-            check_ratio(part.log_ratios)
+        if part.log_ratios is not None:
+            if check_ratio is not None:
+                check_ratio(part.log_ratios[experience.mask[rows, : width - 1]])
+            experience.update_log_ratios[rows, : width - 1] = part.log_ratios
         if not torch.isfinite(part.loss):
             raise NonFiniteLossError(
                 f"the loss became {part.loss.item()}; lower optimizer.lr or raise algorithm.kl_coef, and look at "

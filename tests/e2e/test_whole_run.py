@@ -24,7 +24,9 @@ def summary(whole_run) -> dict[str, Any]:
 def test_the_run_folder_has_every_file(whole_run):
     found = {str(path.relative_to(whole_run.path)) for path in whole_run.path.rglob("*") if path.is_file()}
     responses = {
-        f"responses/{when}_{mode}.jsonl" for when in ("sft_000000", "ppo_000008") for mode in ("greedy", "sampled")
+        f"responses/{when}_{mode}.jsonl.gz"
+        for when in ("sft_000000", "ppo_000004", "ppo_000008")
+        for mode in ("greedy", "sampled")
     }
     policy = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
     wanted = {
@@ -166,7 +168,7 @@ def test_eval_of_a_run_measures_its_last_policy_as_the_run_did(whole_run, summar
     assert [record["mode"] for record in records] == ["greedy"] * 20 + ["sampled"] * 20
     for mode in ("greedy", "sampled"):
         texts = [record["text"] for record in records if record["mode"] == mode]
-        assert texts == [line["text"] for line in lines(whole_run.path / f"responses/ppo_000008_{mode}.jsonl")]
+        assert texts == [line["text"] for line in RunFolder.open(whole_run.path).read_responses("ppo", 8, mode)]
 
 
 def test_eval_of_a_model_folder_takes_the_task_from_the_arguments(whole_run):

@@ -131,7 +131,7 @@ def test_true_is_not_taken_for_a_number_nor_a_number_for_an_integer():
 
 def test_infinity_is_no_learning_rate():
     (line,) = mistakes(None, ["optimizer.lr=inf"])
-    assert line == "command line: optimizer.lr: got inf; must be a number, above 0"
+    assert line == "command line: optimizer.lr: got inf; must be a number, at least 0"
 
 
 def test_a_section_given_a_value_is_told_its_keys(tmp_path: Path):

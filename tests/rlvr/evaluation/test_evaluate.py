@@ -1,12 +1,9 @@
-"""The held-out pass rate: who counts, with which interval."""
+"""Held-out responses as rows: in which order, with which verdicts, drawn when."""
 
 from collections.abc import Sequence
 
-import pytest
-
-from rlvr.evaluation import evaluate as module
 from rlvr.evaluation.evaluate import evaluate
-from rlvr.evaluation.intervals import cluster_bootstrap, wilson
+from rlvr.evaluation.sources import EngineSource
 from rlvr.models.tiny import tiny_tokenizer
 from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.types import Finish, Response, Sampling
@@ -58,9 +55,10 @@ def encoder() -> PromptEncoder:
     return PromptEncoder(TOKENIZER, context_length=64, max_new_tokens=8)
 
 
-def measured(problems, *, samples=1, engine=None, verifier=None, **options):
+def rows_of(problems, *, samples=1, engine=None, verifier=None, at_once=128, **options):
+    source = EngineSource(engine or WrittenEngine(), encoder(), problems_at_once=at_once)
     return evaluate(
-        engine or WrittenEngine(), encoder(), problems, {"numeric": verifier or load_verifier("numeric", {})},
+        source, problems, {"numeric": verifier or load_verifier("numeric", {})},
         Sampling(max_new_tokens=8, samples_per_prompt=samples), seed=3, retries=0, **options,
     )  # fmt: skip
 
@@ -68,38 +66,46 @@ def measured(problems, *, samples=1, engine=None, verifier=None, **options):
 PROBLEMS = [problem(number, number if number % 4 else -1) for number in range(10, 30)]
 
 
-def test_one_response_per_problem_has_a_wilson_interval():
-    rate, records = measured(PROBLEMS)
-    assert (rate.correct, rate.n, rate.problems) == (15, 20, 20)
-    assert rate.interval == wilson(15, 20)
-    assert [record["problem"] for record in records] == [p.id for p in PROBLEMS]
+def test_each_response_is_a_row_beside_those_of_its_problem():
+    rows = rows_of(PROBLEMS, samples=2)
+    assert [(row["problem"], row["sample"]) for row in rows] == [(p.id, sample) for p in PROBLEMS for sample in (0, 1)]
+    assert rows[0] | {} == {
+        "problem": "made/test/10", "sample": 0, "prompt": "10", "text": "10", "finish": "stop", "tokens": 2,
+        "prompt_tokens": 2, "outcome": "correct", "score": 1.0, "answer": "10", "detail": rows[0]["detail"],
+    }  # fmt: skip
 
 
-def test_several_responses_per_problem_are_clustered_by_problem():
-    rate, records = measured(PROBLEMS, samples=2)
-    assert (rate.correct, rate.n, rate.problems) == (15, 40, 20)
-    assert rate.pass_at_k == {1: 0.375, 2: 0.75}
-    assert rate.interval == cluster_bootstrap([0.5 if number % 4 else 0.0 for number in range(10, 30)])
-    assert len(records) == 40
+def test_what_could_not_be_judged_has_no_outcome_but_the_error():
+    rows = rows_of(PROBLEMS, verifier=Breaking())
+    assert [(row["problem"], row["error"]) for row in rows if row["outcome"] is None] == [
+        ("made/test/10", "the worker died"),
+        ("made/test/20", "the worker died"),
+    ]
 
 
-def test_what_could_not_be_judged_is_neither_right_nor_wrong():
-    rate, records = measured(PROBLEMS, verifier=Breaking())
-    assert (rate.failed, rate.n) == (2, 18)
-    assert rate.correct == 14
-    assert [r["outcome"] for r in records].count(None) == 2
+def test_audit_verifiers_judge_the_same_responses_apart():
+    rows = rows_of(PROBLEMS[:2], audits={"none": {"numeric": load_verifier("exact", {})}}, verifier=Breaking())
+    assert [row["outcome"] for row in rows] == [None, "correct"]
+    assert [row["audit"]["none"]["outcome"] for row in rows] == ["correct", "correct"]
 
 
-def test_responses_cut_by_the_limit_are_counted():
-    rate, _ = measured(PROBLEMS, engine=WrittenEngine(Finish.LENGTH))
-    assert rate.truncated_frac == 1.0
-
-
-def test_progress_is_told_in_batches_that_add_up_and_draw_from_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "PROBLEMS_AT_ONCE", 8)
+def test_progress_is_told_in_batches_that_add_up_and_draw_from_seeds_of_their_own():
     told: list[int] = []
     engine = WrittenEngine()
-    rate, _ = measured(PROBLEMS, engine=engine, advance=told.append)
+    rows = rows_of(PROBLEMS, engine=engine, at_once=8, advance=told.append)
     assert told == [8, 8, 4]
     assert len(set(engine.seeds)) == 3
-    assert rate == measured(PROBLEMS)[0]
+    assert rows == rows_of(PROBLEMS)
+
+
+def test_rows_of_an_evaluation_cut_short_are_not_drawn_again():
+    whole_engine, engine = WrittenEngine(), WrittenEngine()
+    saved: list[dict] = []
+    whole = rows_of(PROBLEMS, samples=2, engine=whole_engine, at_once=8, save=saved.extend)
+    assert saved == whole
+    # 23 rows: one batch of 16 and a part of the next, which is drawn again as a whole.
+    saved.clear()
+    again = rows_of(PROBLEMS, samples=2, engine=engine, at_once=8, done=whole[:23], save=saved.extend)
+    assert again == whole
+    assert saved == whole[16:]
+    assert engine.seeds == whole_engine.seeds[1:]

@@ -69,6 +69,20 @@ def test_only_the_first_minibatch_is_checked():
     assert len(seen) == 1
 
 
+def test_the_experience_keeps_the_ratio_that_each_token_was_last_seen_at():
+    """Those of the second epoch, in which the policy of the first update is compared with the one that sampled."""
+    models, reference, experience = first_experience()
+    algorithm = dataclasses.replace(ONCE, epochs=2)
+    assert not experience.update_log_ratios.any()
+    update(models, CapturingSGD(models, lr=0.1), experience, ONCE, reference=reference, kl_coef=0.0, seed=0)
+    now = models.evaluate(experience.tokens, experience.mask, temperature=ONCE.temperature).statistics.logprobs
+    models, reference, experience = first_experience()
+    update(models, CapturingSGD(models, lr=0.1), experience, algorithm, reference=reference, kl_coef=0.0, seed=0)
+    wanted = (now.detach() - experience.old_logprobs).masked_fill(~experience.mask, 0.0)
+    assert wanted.abs().max() > 1e-3
+    torch.testing.assert_close(experience.update_log_ratios, wanted)
+
+
 def test_the_logged_policy_loss_includes_the_entropy_and_kl_terms():
     algorithm = dataclasses.replace(ONCE, entropy_coef=0.1, kl_in="loss", kl_estimator="exact")
     models, reference, experience = first_experience("no", dataclasses.replace(algorithm, advantage="reward_to_go"))

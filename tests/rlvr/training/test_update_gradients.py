@@ -18,6 +18,7 @@ from torch.nn.functional import pad
 
 from rlvr.algorithms.losses import aggregate
 from rlvr.models.reference import frozen_copy
+from rlvr.rollout.records import PER_TOKEN
 from rlvr.rollout.types import Experience
 from rlvr.tracking.metrics import combine
 from rlvr.training.algorithm import Algorithm
@@ -115,7 +116,7 @@ def widened(experience: Experience, filler: float) -> Experience:
     """Add four columns of padding: ordinary tokens, and `filler` in everything that is off the mask."""
     changes: dict[str, torch.Tensor] = {"tokens": pad(experience.tokens, (0, 4), value=17)}
     mask = pad(experience.mask, (0, 4), value=False)
-    for name in ("old_logprobs", "ref_logprobs", "values", "rewards", "advantages", "returns"):
+    for name in PER_TOKEN:
         changes[name] = pad(getattr(experience, name), (0, 4)).masked_fill(~mask, filler)
     return dataclasses.replace(experience, mask=mask, **changes)
 
