@@ -1,0 +1,1 @@
+"""Pages that people read: what a run did, told with its intervals, warnings and single responses."""
