@@ -7,6 +7,7 @@ RlvrError
     PromptTooLongError      a prompt and its response do not fit the model's context
     RunFolderError          a run folder exists already, or is not one
     CheckpointError         a checkpoint is missing, incomplete or of another run
+    TrackerError            a tracker's package is missing, or it does not start
     JudgingFailedError      too many responses could not be judged
     InvariantError          a numerical invariant of PPO does not hold
     NonFiniteLossError      the loss or its gradient stopped being a number
@@ -41,6 +42,10 @@ class RunFolderError(RlvrError):
 
 class CheckpointError(RlvrError):
     """A checkpoint is missing, incomplete, or was written by a run with another configuration."""
+
+
+class TrackerError(RlvrError):
+    """TensorBoard, W&B or trackio was asked for and cannot be used."""
 
 
 class JudgingFailedError(RlvrError):

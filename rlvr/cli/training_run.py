@@ -23,10 +23,12 @@ from rlvr.rollout.types import Experience, Rollout
 from rlvr.seeding import derive_seed
 from rlvr.tracking.atomic import atomic_write
 from rlvr.tracking.card import run_card
+from rlvr.tracking.metrics import Metric
 from rlvr.tracking.progress import Progress, progress
 from rlvr.tracking.run_folder import RunFolder, complete_checkpoints
 from rlvr.tracking.sinks import JsonlSink, Tracker
 from rlvr.tracking.stopwatch import Stopwatch
+from rlvr.tracking.trackers import check_trackers, open_trackers
 from rlvr.training.checkpoint import load_checkpoint, save_checkpoint, save_reference, sweep_leftovers
 from rlvr.training.sft import Demonstration, warm_start
 from rlvr.training.trainer import Trainer
@@ -55,6 +57,9 @@ class TrainingRun:
         self._peak_memory_before_mb = 0.0
         self._commit = code_commit()  # now: the checkout may have moved on by the time the run ends
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._start_metrics: list[Metric] = []
+        self._held_out_tracker = Tracker([])
+        check_trackers(config.tracking.trackers)
         wiring.prepare_process(config)
         task = wiring.build_task(config)
         self._train_problems = wiring.problems_of(config, task, "train")
@@ -94,9 +99,19 @@ class TrainingRun:
             self.alarms.raised[:] = state.get("warnings", [])
             self.folder.truncate_after(trainer.step_number)
         # Opened only now: the records after the checkpoint are gone.
-        trainer.tracker = Tracker([JsonlSink(self.folder.metrics_path)])
-        exit_code = self._ppo(trainer)
-        trainer.tracker.close()
+        tracking = self.config.tracking
+        others = open_trackers(
+            tracking.trackers if trainer.step_number < self.config.run.steps else [], self.folder,
+            project=tracking.project, config=self.config.model_dump(), done_steps=trainer.step_number,
+        )  # fmt: skip
+        trainer.tracker = Tracker([JsonlSink(self.folder.metrics_path), *others])
+        self._held_out_tracker = Tracker(others)
+        try:
+            if self._start_metrics:
+                self._held_out_tracker.log(0, self._start_metrics)
+            exit_code = self._ppo(trainer)
+        finally:
+            trainer.tracker.close()
         self._write_summary(trainer, finished=exit_code == 0)
         return exit_code
 
@@ -218,11 +233,15 @@ class TrainingRun:
             "tokens": trainer.tokens_drawn if trainer else 0,
         }
         with self._watch.measure("evaluate"):
-            self._evaluations.measure(
+            metrics = self._evaluations.measure(
                 phase, step,
                 whole=phase != "ppo" or step == self.config.run.steps,
                 counts={**drawn, "wall_s": self._elapsed_s()}, note=bar.note if bar else print,
             )  # fmt: skip
+        if trainer:
+            self._held_out_tracker.log(step, metrics)
+        else:
+            self._start_metrics = metrics
 
     def _elapsed_s(self) -> float:
         return self._elapsed_before_s + time.perf_counter() - self._start_s

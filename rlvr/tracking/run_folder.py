@@ -128,6 +128,11 @@ class RunFolder:
         return self.path / "summary.json"
 
     @property
+    def trackers_path(self) -> Path:
+        """The run's ids at trackers, so that a resumed run goes on with its charts."""
+        return self.path / "trackers.json"
+
+    @property
     def curve_path(self) -> Path:
         return self.path / "curve.png"
 

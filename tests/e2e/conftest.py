@@ -9,6 +9,8 @@ from support.finished_runs import RUN
 from support.processes import PATIENCE_S, start_fresh
 from support.tiny_runs import TINY
 
+TRACKED = 'tracking.trackers=["tensorboard"]'
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WholeRun:
@@ -23,7 +25,7 @@ class WholeRun:
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
     """`rlvr train`, uninterrupted, in a fresh interpreter."""
     folder = tmp_path_factory.mktemp("whole")
-    process = start_fresh("train", *TINY, *RUN, "run.name=whole", folder=folder)
+    process = start_fresh("train", *TINY, *RUN, "run.name=whole", TRACKED, folder=folder)
     try:
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:

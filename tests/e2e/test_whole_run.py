@@ -44,7 +44,7 @@ def test_the_run_folder_has_every_file(whole_run):
 
 def test_the_configuration_in_the_folder_is_the_resolved_one(whole_run):
     written = Config.model_validate(tomllib.loads((whole_run.path / "config.toml").read_text()))
-    assert written == tiny_config(*RUN, "run.name=whole")
+    assert written == tiny_config(*RUN, "run.name=whole", 'tracking.trackers=["tensorboard"]')
 
 
 def test_metrics_are_documented_and_one_line_a_step(whole_run):
@@ -56,6 +56,22 @@ def test_metrics_are_documented_and_one_line_a_step(whole_run):
     assert [line["step"] for line in lines(whole_run.path / "sft.jsonl")] == list(range(1, 51))
     coefficients = [line["kl/coef"] for line in steps]
     assert len(set(coefficients)) > 4
+
+
+def test_tensorboard_has_the_numbers_of_the_metrics_file_and_of_the_evaluations(whole_run):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(whole_run.path / "tensorboard"))
+    events.Reload()
+
+    def points(name: str) -> dict[int, float]:
+        return {point.step: pytest.approx(point.value, rel=1e-6) for point in events.Scalars(name)}
+
+    steps = lines(whole_run.path / "metrics.jsonl")
+    for name in steps[-1].keys() - {"step"}:
+        assert points(name) == {line["step"]: line[name] for line in steps if line.get(name) is not None}, name
+    evaluations = lines(whole_run.path / "evaluations.jsonl")
+    assert points("eval/greedy_pass_rate") == {line["step"]: line["greedy"]["pass_rate"] for line in evaluations}
 
 
 def test_evaluations_are_those_before_during_and_after(whole_run):
