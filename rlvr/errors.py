@@ -8,6 +8,7 @@ RlvrError
     RunFolderError          a run folder exists already, or is not one
     CheckpointError         a checkpoint is missing, incomplete or of another run
     TrackerError            a tracker's package is missing, or it does not start
+    EndpointError           a server that answers for a model refuses, or does not answer
     JudgingFailedError      too many responses could not be judged
     InvariantError          a numerical invariant of PPO does not hold
     NonFiniteLossError      the loss or its gradient stopped being a number
@@ -46,6 +47,10 @@ class CheckpointError(RlvrError):
 
 class TrackerError(RlvrError):
     """TensorBoard, W&B or trackio was asked for and cannot be used."""
+
+
+class EndpointError(RlvrError):
+    """A server that answers for a model refused a request, does not answer, or cannot be talked to from here."""
 
 
 class JudgingFailedError(RlvrError):

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -55,6 +56,9 @@ class AuditReport:
     """Wrong responses that were not accepted and yet earn a score."""
     top_partial_score: float = 0.0
     stopped_early: bool = False
+    """Too many calls hung or died."""
+    out_of_time: bool = False
+    """The time was over before every problem had been attacked."""
 
     def counts(self, expected: Expected) -> tuple[int, int]:
         """Return how many verdicts were wrong where `expected` was right, and of how many."""
@@ -99,6 +103,7 @@ def audit(
     *,
     seed: int = 0,
     limit_s: float = 10.0,
+    within_s: float = math.inf,
     advance: Callable[[], None] = lambda: None,
 ) -> AuditReport:
     """Attack a verifier with what is right and what is wrong on `problems`; the same seed makes the same attacks.
@@ -106,6 +111,7 @@ def audit(
     Args:
         make: makes the verifier, in a process of its own; see VerifierProcess.
         limit_s: a call that takes longer counts as a hang and is killed.
+        within_s: no further attack is begun after so long, the time in which the verifier is made not counted.
         advance: called after each problem.
 
     Raises:
@@ -117,10 +123,14 @@ def audit(
     process = VerifierProcess(make, limit_s=limit_s)
     try:
         process.judge(problems[0], "")  # what is imported at the first call is no latency of the verifier
+        deadline_s = time.monotonic() + within_s
         for index, problem in enumerate(problems):
             rng = random.Random(f"{seed}/{problem.id}")
             others = rng.sample(problems, min(10, len(problems)))
             for attack in attacks_on(problem, others, rng, heavy=index < HEAVY_PROBLEMS):
+                if time.monotonic() > deadline_s:
+                    report.out_of_time = True
+                    return report
                 call = process.judge(problem, attack.response)
                 report.add(problem, attack, call)
                 lost += call.ending in (Ending.HUNG, Ending.DIED)

@@ -1,6 +1,6 @@
 """The held-out pass rate, greedy and sampled, as the commands measure and show it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from rlvr.seeding import derive_seed
 from rlvr.tracking.progress import progress
 from tasks.types import Problem
 from verifiers import Verifier
+
+MODES = ("greedy", "sampled")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,11 +57,28 @@ def mode_seed(config: Config, mode: str) -> int:
 
 
 def measure(
-    config: Config, source: ResponseSource, problems: Sequence[Problem], judges: HeldOutVerifiers
+    config: Config,
+    source: ResponseSource,
+    problems: Sequence[Problem],
+    judges: HeldOutVerifiers,
+    *,
+    wanted: Sequence[str] = MODES,
+    done: Callable[[str], Sequence[Mapping[str, Any]]] = lambda _: (),
+    save: Callable[[str, Sequence[Mapping[str, Any]]], None] = lambda *_: None,
 ) -> Iterator[tuple[str, PassRate, list[dict[str, Any]]]]:
-    """Yield "greedy" and "sampled", each with its pass rate and a row for every response."""
+    """Yield "greedy" and "sampled", each with its pass rate and a row for every response.
+
+    Args:
+        done: gives the rows of a mode that are there already, whole batches of them.
+        save: is given a mode and the rows of each new batch once they are judged.
+    """
     for mode, sampling in modes(config).items():
-        with progress(f"evaluate {mode}", len(problems), passing=True) as bar:
+        if mode not in wanted:
+            continue
+        kept = done(mode)
+        with progress(
+            f"evaluate {mode}", len(problems), initial=len(kept) // sampling.samples_per_prompt, passing=True
+        ) as bar:
             rows = evaluate(
                 source,
                 problems,
@@ -69,9 +88,25 @@ def measure(
                 seed=mode_seed(config, mode),
                 workers=config.rollout.judge_workers,
                 retries=config.rollout.judge_retries,
-                advance=lambda count, bar=bar: bar.advance({}, count),
+                done=kept,
+                save=lambda new, mode=mode: save(mode, new),
+                advance=_after(len(kept) // sampling.samples_per_prompt, lambda count, bar=bar: bar.advance({}, count)),
             )
         yield mode, pass_rate(rows, temperature=sampling.temperature), rows
+
+
+def _after(skipped: int, advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return `advance` without the first `skipped` problems, which a resumed bar counts from the start."""
+    left = skipped
+
+    def advance_new(count: int) -> None:
+        nonlocal left
+        known = min(left, count)
+        left -= known
+        if count > known:
+            advance(count - known)
+
+    return advance_new
 
 
 def evaluation_line(record: Mapping[str, Any]) -> str:

@@ -8,9 +8,15 @@ import typer
 
 import rlvr
 from rlvr.cli.audit_command import audit
+from rlvr.cli.bench_command import bench
+from rlvr.cli.compare_command import compare
 from rlvr.cli.config_command import config
+from rlvr.cli.doctor_command import doctor
 from rlvr.cli.eval_command import evaluate
+from rlvr.cli.inspect_command import inspect
 from rlvr.cli.plot_command import plot
+from rlvr.cli.replay_command import replay
+from rlvr.cli.report_command import report
 from rlvr.cli.sandbox_command import sandbox_app
 from rlvr.cli.train_command import train
 from rlvr.cli.verify_command import verify
@@ -58,9 +64,15 @@ def _options(
 
 
 app.command()(train)
+app.command()(doctor)
 app.command(name="eval")(evaluate)
-app.command()(config)
+app.command()(compare)
 app.command()(plot)
+app.command()(report)
+app.command()(inspect)
+app.command()(replay)
+app.command()(bench)
 app.command()(verify)
 app.command()(audit)
+app.command()(config)
 app.add_typer(sandbox_app)

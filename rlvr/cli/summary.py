@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import rlvr
+from rlvr.config.models import Config
+from rlvr.tracking.run_folder import RunFolder
 
 _PACKAGES = ("torch", "transformers", "datasets", "tokenizers", "numpy")
 
@@ -60,3 +62,41 @@ def pass_rates(evaluations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for record in evaluations:
         rates[record["phase"]] = {key: record[key] for key in ("step", "greedy", "sampled")}
     return rates
+
+
+def run_summary(
+    config: Config,
+    folder: RunFolder,
+    *,
+    commit: str | None,
+    started: str,
+    wall_s: float,
+    steps: int,
+    rollouts: int,
+    tokens: int,
+    stage_times_s: Mapping[str, float],
+    peak_memory_mb: float,
+    warnings: Sequence[str],
+    finished: bool,
+) -> dict[str, Any]:
+    """Return what summary.json holds of a run that has ended or was stopped, before its card's audits."""
+    return {
+        "name": folder.name,
+        "task": config.task.name,
+        "model": config.model.name,
+        "algorithm": config.algorithm.preset,
+        "seed": config.run.seed,
+        "commit": commit,
+        "versions": software(),
+        "machine": machine(),
+        "started": started,
+        "wall_s": wall_s,
+        "steps": steps,
+        "rollouts": rollouts,
+        "tokens": tokens,
+        "pass_rate": pass_rates(folder.read_evaluations()),
+        "stage_times_s": dict(stage_times_s),
+        "peak_memory_mb": peak_memory_mb,
+        "warnings": list(warnings),
+        "finished": finished,
+    }

@@ -12,6 +12,7 @@ import typer
 from rlvr.cli.arguments import ConfigArguments, PluginFiles, split_arguments
 
 if TYPE_CHECKING:
+    from rlvr.config.models import Config
     from rlvr.tracking.run_folder import RunFolder
 
 
@@ -21,6 +22,9 @@ def train(
         Path | None, typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run folder.")
     ] = None,
     plugin: PluginFiles = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Make no run; look for what would go wrong, as `rlvr doctor` does.")
+    ] = False,
 ) -> None:
     """Warm-start, train with reinforcement learning, evaluate on held-out problems, and write the run folder.
 
@@ -37,10 +41,14 @@ def train(
     resumed = None if resume is None else RunFolder.open(resume)
     config = load_config(resumed.config_path if resumed else path, overrides)
 
-    from rlvr.cli.training_run import TrainingRun
     from rlvr.cli.wiring import load_plugins
 
     load_plugins(plugin or [])
+    if dry_run:
+        raise typer.Exit(_dry_run(config, resumed))
+
+    from rlvr.cli.training_run import TrainingRun
+
     if resumed is not None:
         folder = resumed
     else:
@@ -49,7 +57,7 @@ def train(
     plugin_options = [part for file in plugin or [] for part in ("--plugin", str(file))]
     resume_command = shlex.join(["rlvr", "train", "--resume", str(folder.path), *plugin_options])
     try:
-        run = TrainingRun(config, folder)
+        run = TrainingRun(config, folder, plugin_files=plugin or [])
     except BaseException:
         if resumed is None:
             folder.discard()  # nothing has happened in it yet
@@ -68,6 +76,19 @@ def train(
         typer.echo(f"interrupted and saved; go on with: {resume_command}", err=True)
         raise typer.Exit(exit_code)
     _print_end(folder)
+
+
+def _dry_run(config: Config, resumed: RunFolder | None) -> int:
+    """Print what the run would be and what stands in its way; return the exit code."""
+    from rlvr.cli.doctor_command import changes_text, examine
+    from rlvr.tracking.run_folder import complete_checkpoints
+
+    policies: list[Path] = []
+    if resumed is not None:
+        policies = [path for path in [resumed.reference_path] if path.exists()]
+        policies += [checkpoint / "policy" for checkpoint in complete_checkpoints(resumed.checkpoints_dir)]
+    typer.echo(f"{changes_text(config)}\n")
+    return examine(config, model=str(policies[-1]) if policies else None, new_run=resumed is None)
 
 
 def _print_end(folder: RunFolder) -> None:

@@ -3,14 +3,16 @@
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from rlvr.cli import wiring
 from rlvr.cli.alarms import Alarms
+from rlvr.cli.card_facts import card_facts
 from rlvr.cli.held_out import held_out_verifiers
 from rlvr.cli.interrupts import catching_interrupts
 from rlvr.cli.run_evaluations import RunEvaluations
-from rlvr.cli.summary import code_commit, machine, pass_rates, peak_memory_mb, software
+from rlvr.cli.summary import code_commit, peak_memory_mb, run_summary
 from rlvr.config.models import Config
 from rlvr.errors import ConfigError, JudgingFailedError, NonFiniteLossError, PromptTooLongError
 from rlvr.evaluation.curves import plot_curves
@@ -45,12 +47,16 @@ class TrainingRun:
     Args:
         config: the resolved configuration.
         folder: the run's folder; where it holds a checkpoint, the run goes on from the last complete one.
+        plugin_files: what the user imported; a process that audits the verifier imports them too.
     """
 
-    def __init__(self, config: Config, folder: RunFolder) -> None:
+    def __init__(self, config: Config, folder: RunFolder, *, plugin_files: Sequence[Path] = ()) -> None:
         self.config = config
         self.folder = folder
-        self.alarms = Alarms(max_new_tokens=config.rollout.max_new_tokens)
+        self._plugin_files = tuple(plugin_files)
+        self.alarms = Alarms(
+            max_new_tokens=config.rollout.max_new_tokens, samples_per_prompt=config.rollout.samples_per_prompt
+        )
         self._watch = Stopwatch()
         self._start_s = time.perf_counter()
         self._elapsed_before_s = 0.0
@@ -281,26 +287,17 @@ class TrainingRun:
 
     def _write_summary(self, trainer: Trainer, *, finished: bool) -> None:
         config = self.config
-        summary = {
-            "name": self.folder.name,
-            "task": config.task.name,
-            "model": config.model.name,
-            "algorithm": config.algorithm.preset,
-            "seed": config.run.seed,
-            "commit": self._commit,
-            "versions": software(),
-            "machine": machine(),
-            "started": self._started,
-            "wall_s": self._elapsed_s(),
-            "steps": trainer.step_number,
-            "rollouts": trainer.rollouts_drawn,
-            "tokens": trainer.tokens_drawn,
-            "pass_rate": pass_rates(self.folder.read_evaluations()),
-            "stage_times_s": dict(self._watch.totals_s),
-            "peak_memory_mb": self._peak_memory_mb(),
-            "warnings": self.alarms.raised,
-            "finished": finished,
-        }
+        summary = run_summary(
+            config, self.folder,
+            commit=self._commit, started=self._started, wall_s=self._elapsed_s(), steps=trainer.step_number,
+            rollouts=trainer.rollouts_drawn, tokens=trainer.tokens_drawn, stage_times_s=self._watch.totals_s,
+            peak_memory_mb=self._peak_memory_mb(), warnings=self.alarms.raised, finished=finished,
+        )  # fmt: skip
+        self.folder.write_summary(summary)  # before the card's audits, which take a while and may be interrupted
+        summary |= card_facts(
+            config, self.folder, self._train_problems, self._test_problems,
+            plugin_files=self._plugin_files, audits=finished,
+        )  # fmt: skip
         self.folder.write_summary(summary)
         plot_curves([self.folder.path], self.folder.curve_path)
         atomic_write(self.folder.card_path, run_card(summary, self.folder))

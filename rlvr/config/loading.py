@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,14 @@ class _Draft:
     """Keys whose intended value is unknown, so that rules which involve them say nothing."""
 
 
-def load_config(path: Path | None, overrides: Sequence[str]) -> Config:
-    """Return the defaults, changed by the preset, then by the TOML file, then by the overrides, left to right.
+def load_config(
+    path: Path | None, overrides: Sequence[str], *, tables: Sequence[tuple[str, Mapping[str, Any]]] = ()
+) -> Config:
+    """Return the defaults, changed by the preset, then by the TOML file, the tables, the overrides, left to right.
 
     Args:
         path: a TOML file; None for none.
+        tables: more of what such a file holds, each with where it was written, for mistakes in it.
         overrides: "key.path=value" with the value in TOML syntax. What is not TOML is a string (`run.name=demo`),
             and so is anything given to a key that holds a string (`run.name=7`).
 
@@ -52,6 +55,9 @@ def load_config(path: Path | None, overrides: Sequence[str]) -> Config:
     draft = _Draft()
     if path is not None:
         _read_file(draft, path)
+    for source, document in tables:
+        for name, value in document.items():
+            _assign(draft, (name,), value, source)
     for override in overrides:
         _read_override(draft, override)
     _fill_from_preset(draft)
@@ -66,7 +72,7 @@ def load_config(path: Path | None, overrides: Sequence[str]) -> Config:
 
 def _read_file(draft: _Draft, path: Path) -> None:
     try:
-        document = _toml_document(path)
+        document = toml_document(path)
     except ConfigError as error:
         draft.mistakes.append(str(error))
         draft.doubtful.update(keys())
@@ -75,7 +81,12 @@ def _read_file(draft: _Draft, path: Path) -> None:
         _assign(draft, (name,), value, str(path))
 
 
-def _toml_document(path: Path) -> dict[str, Any]:
+def toml_document(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -74,6 +74,8 @@ def _row(
         "prompt_tokens": written.prompt_tokens,
         **verdict_columns(found),
     }
+    if written.seed is not None:
+        row["seed"] = written.seed
     if audited:
         row["audit"] = {name: verdict_columns(verdict) for name, verdict in audited.items()}
     return row

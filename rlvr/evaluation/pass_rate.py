@@ -1,14 +1,19 @@
 """What judged responses to held-out problems add up to, with intervals and everything that could mislead about it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from rlvr.evaluation.intervals import Interval, cluster_bootstrap, wilson
+from rlvr.evaluation.intervals import Interval, cluster_wilson, wilson
+from rlvr.evaluation.majority import majority_at_k
 from rlvr.evaluation.pass_at_k import pass_at_k, pass_hat_k
 from rlvr.rollout.types import Finish
 from verifiers.types import Outcome
+
+_VOTE_CHARACTERS = 100
+_PROGRAM = re.compile(r"\bdef \w+\(|\breturn\b|\bimport \w|\bprint\(|\binput\(|\blambda\b")
 
 Row = Mapping[str, Any]
 """A response with its verdict, as `evaluate` makes it and JSONL files keep it."""
@@ -42,7 +47,7 @@ class PassRate:
     pass_rate: float | None
     """Share of judged responses that are correct (mean@n for n responses per problem); None when none was judged."""
     interval: Interval | None
-    """95 %: Wilson with one response per problem, cluster bootstrap over problems otherwise."""
+    """95 %, with problems as the unit: Wilson with one response per problem, `cluster_wilson` otherwise."""
     problems: int
     n: int
     """Responses judged."""
@@ -62,6 +67,9 @@ class PassRate:
     empty with one response per problem."""
     pass_hat_k: Mapping[int, Rate]
     """pass^k: chance that all of k responses are right, unbiased."""
+    maj_at_k: Mapping[int, Rate]
+    """maj@k: chance that the commonest answer of k responses is right; empty where answers are no votes, as programs,
+    and with one response per problem."""
     audits: Mapping[str, Audited]
     """By name of the audit verifier."""
 
@@ -77,6 +85,7 @@ class PassRate:
             **{name: getattr(self, name) for name in plain},
             "pass_at_k": {str(k): rate.as_record() for k, rate in self.pass_at_k.items()},
             "pass_hat_k": {str(k): rate.as_record() for k, rate in self.pass_hat_k.items()},
+            "maj_at_k": {str(k): rate.as_record() for k, rate in self.maj_at_k.items()},
             "audit": {
                 name: {"pass_rate": found.pass_rate, **_edges(found.interval), "n": found.n, "failed": found.failed}
                 for name, found in self.audits.items()
@@ -113,6 +122,7 @@ def pass_rate(rows: Sequence[Row], *, temperature: float) -> PassRate:
         samples_per_problem=samples,
         pass_at_k={k: _rate([pass_at_k(judged, right, k) for judged, right in counts]) for k in ks},
         pass_hat_k={k: _rate([pass_hat_k(judged, right, k) for judged, right in counts]) for k in ks},
+        maj_at_k=_majorities(by_problem, ks) if _are_votes(judged_rows) else {},
         audits=_audits(by_problem, samples),
     )
 
@@ -131,6 +141,25 @@ def _audits(by_problem: Sequence[Sequence[Row]], samples: int) -> dict[str, Audi
     return audits
 
 
+def _majorities(by_problem: Sequence[Sequence[Row]], ks: Sequence[int]) -> dict[int, Rate]:
+    votes = []
+    for own in by_problem:
+        judged = [row for row in own if row["outcome"] is not None]
+        if judged:
+            answers = [row.get("answer") for row in judged]
+            votes.append((answers, [row["outcome"] == Outcome.CORRECT.value for row in judged]))
+    return {k: _rate([majority_at_k(answers, correct, k) for answers, correct in votes]) for k in ks}
+
+
+def _are_votes(rows: Sequence[Row]) -> bool:
+    """Whether answers can be compared as they are written: most are one short line, and not one of a program."""
+    answers = [row["answer"] for row in rows if row.get("answer") is not None]
+    votes = sum(
+        len(answer) <= _VOTE_CHARACTERS and "\n" not in answer and not _PROGRAM.search(answer) for answer in answers
+    )
+    return 2 * votes > len(answers)
+
+
 def _counts(by_problem: Sequence[Sequence[Row]], outcome: Callable[[Row], str | None]) -> list[tuple[int, int]]:
     """Return (responses judged, of these correct) for each problem with at least one."""
     counts = []
@@ -146,11 +175,11 @@ def _interval(counts: Sequence[tuple[int, int]], samples: int) -> Interval | Non
         return None
     if samples == 1:
         return wilson(sum(right for _, right in counts), len(counts))
-    return cluster_bootstrap([right / judged for judged, right in counts])
+    return cluster_wilson([right / judged for judged, right in counts])
 
 
 def _rate(per_problem: Sequence[float]) -> Rate:
-    return Rate(value=sum(per_problem) / len(per_problem), interval=cluster_bootstrap(per_problem))
+    return Rate(value=sum(per_problem) / len(per_problem), interval=cluster_wilson(per_problem))
 
 
 def _edges(interval: Interval | None) -> dict[str, float | None]:

@@ -18,6 +18,8 @@ class Written:
     tokens: int
     """Of the response."""
     prompt_tokens: int
+    seed: int | None = None
+    """Of the request that it came from, where a source sends seeds of its own."""
 
 
 class ResponseSource(Protocol):

@@ -133,6 +133,16 @@ class RunFolder:
         return self.path / "trackers.json"
 
     @property
+    def audit_path(self) -> Path:
+        """The error rates of the run's verifier under attack."""
+        return self.path / "audit.json"
+
+    @property
+    def contamination_path(self) -> Path:
+        """What the held-out problems share with the training problems."""
+        return self.path / "contamination.json"
+
+    @property
     def curve_path(self) -> Path:
         return self.path / "curve.png"
 

@@ -1,6 +1,7 @@
 """`rlvr train` from the first line to the last, and what it leaves."""
 
 import json
+import shutil
 import tomllib
 from typing import Any
 
@@ -205,7 +206,9 @@ def test_eval_of_a_model_that_is_not_there_is_refused(whole_run):
 @pytest.mark.parametrize(("name", "start"), [("x.png", b"\x89PNG"), ("x.svg", b"<?xml")])
 def test_plot_draws_several_runs_in_one_picture(whole_run, name: str, start: bytes):
     home = whole_run.path.parent.parent
-    command = rlvr_in(home, "plot", "runs/whole", "runs/whole", "--out", name, "--x", "rollouts")
+    if not (home / "other").exists():
+        shutil.copytree(whole_run.path, home / "other")
+    command = rlvr_in(home, "plot", "runs/whole", "other", "--out", name, "--x", "rollouts")
     assert command.end() == 0, command.stderr
     assert command.stdout == f"wrote {name}\n"
     assert (home / name).read_bytes().startswith(start)

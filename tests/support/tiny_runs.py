@@ -20,7 +20,7 @@ TINY = (
     "task.options.digits=2", "sft.steps=50", "sft.batch_size=32", "sft.lr=1e-2",
     "rollout.prompts_per_step=16", "rollout.max_new_tokens=16", "critic.warmup_steps=1", "optimizer.lr=1e-3",
     "optimizer.warmup_steps=0", "evaluation.problems=20", "evaluation.curve_problems=10", "evaluation.every=2",
-    "checkpoint.every=2",
+    "checkpoint.every=2", "tracking.audit_problems=0",
 )  # fmt: skip
 """Overrides that make a run take a second or two."""
 

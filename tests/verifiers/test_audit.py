@@ -133,3 +133,9 @@ def test_a_process_goes_on_after_a_hang():
     finally:
         process.close()
     assert endings == [Ending.VERDICT, Ending.HUNG, Ending.VERDICT]
+
+
+def test_an_audit_whose_time_is_over_keeps_what_it_has_and_says_so():
+    report = audit(Numeric, problems(3), within_s=0.0)
+    assert (report.out_of_time, report.stopped_early, report.calls) == (True, False, 0)
+    assert not audit(Numeric, problems(1), within_s=60.0).out_of_time

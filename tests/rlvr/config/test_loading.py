@@ -186,3 +186,12 @@ def test_a_conflict_with_a_preset_says_where_the_preset_was_chosen(tmp_path: Pat
     path = write(tmp_path, '[algorithm]\npreset = "rloo"\n')
     (line,) = mistakes(path, [])
     assert line.startswith(f'{path}, preset "rloo": rollout.samples_per_prompt: 1 is too few')
+
+
+def test_tables_lie_over_the_file_and_under_the_command_line_and_their_mistakes_say_where(tmp_path: Path):
+    path = write(tmp_path, "[run]\nseed = 1\nsteps = 1\nthreads = 1\n")
+    tables = [("base", {"run": {"seed": 2, "steps": 2}}), ("arm", {"run": {"seed": 3}})]
+    config = load_config(path, ["run.seed=4"], tables=tables)
+    assert (config.run.seed, config.run.steps, config.run.threads) == (4, 2, 1)
+    with pytest.raises(ConfigError, match=r"^arm: run\.seed: got -1; must be an integer, at least 0"):
+        load_config(path, [], tables=[*tables, ("arm", {"run": {"seed": -1}})])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlvr.evaluation.pass_at_k import mean_pass_at_k, pass_at_k
+from rlvr.evaluation.pass_at_k import mean_pass_at_k, pass_at_k, pass_hat_k
 
 
 def by_enumeration(n: int, c: int, k: int) -> float:
@@ -35,12 +35,34 @@ def test_a_million_responses_neither_overflow_nor_take_long():
     assert pass_at_k(10**6, 5 * 10**5, 3) == pytest.approx(0.875, abs=1e-5)
 
 
+def drawn_with_replacement(n: int, c: int, k: int) -> float:
+    """What a bootstrap of k of the n responses gives on average."""
+    return 1 - (1 - c / n) ** k
+
+
+def assert_unbiased(estimate, p: float) -> None:
+    """Its expectation over the binomial number of right responses must be 1 - (1 - p)^k."""
+    n, k = 10, 4
+    expectation = sum(math.comb(n, c) * p**c * (1 - p) ** (n - c) * estimate(n, c, k) for c in range(n + 1))
+    assert expectation == pytest.approx(1 - (1 - p) ** k, abs=1e-12)
+
+
 @pytest.mark.parametrize("p", [0.1, 0.6])
 def test_the_estimate_is_unbiased(p):
-    """Its expectation over the binomial number of right responses is 1 - (1 - p)^k."""
+    assert_unbiased(pass_at_k, p)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.6])
+def test_an_estimate_that_draws_with_replacement_would_not_pass_for_unbiased(p):
+    with pytest.raises(AssertionError):
+        assert_unbiased(drawn_with_replacement, p)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.6])
+def test_pass_hat_k_is_unbiased(p):
     n, k = 10, 4
-    expectation = sum(math.comb(n, c) * p**c * (1 - p) ** (n - c) * pass_at_k(n, c, k) for c in range(n + 1))
-    assert expectation == pytest.approx(1 - (1 - p) ** k, abs=1e-12)
+    expectation = sum(math.comb(n, c) * p**c * (1 - p) ** (n - c) * pass_hat_k(n, c, k) for c in range(n + 1))
+    assert expectation == pytest.approx(p**k, abs=1e-12)
 
 
 def test_the_mean_is_over_problems_however_many_responses_each_has():

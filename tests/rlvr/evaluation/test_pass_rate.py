@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr.evaluation.intervals import cluster_bootstrap, wilson
+from rlvr.evaluation.intervals import cluster_wilson, wilson
 from rlvr.evaluation.pass_rate import pass_rate
 
 
@@ -26,7 +26,7 @@ def test_several_responses_per_problem_are_clustered_by_problem():
     assert (rate.correct, rate.n, rate.problems) == (15, 40, 20)
     assert {k: found.value for k, found in rate.pass_at_k.items()} == {1: 0.375, 2: 0.75}
     assert {k: found.value for k, found in rate.pass_hat_k.items()} == {1: 0.375, 2: 0.0}
-    assert rate.interval == cluster_bootstrap([0.5 if i % 4 else 0.0 for i in range(20)])
+    assert rate.interval == cluster_wilson([0.5 if i % 4 else 0.0 for i in range(20)])
 
 
 def test_what_could_not_be_judged_is_neither_right_nor_wrong():
@@ -60,3 +60,22 @@ def test_records_are_plain_json(samples: int):
     rows = [row(i, "correct") for i in range(3) for _ in range(samples)]
     record = pass_rate(rows, temperature=1.0).as_record()
     assert set(record["pass_at_k"]) == (set() if samples == 1 else {"1", "2", "4"})
+    assert record["maj_at_k"] == {}
+
+
+def test_the_commonest_answer_is_voted_for():
+    answers = [("7", "correct"), ("8", "incorrect"), ("7", "correct"), ("9", "incorrect")]
+    rows = [row(i, outcome, answer=answer) for i in range(3) for answer, outcome in answers]
+    rate = pass_rate(rows, temperature=1.0)
+    assert {k: found.value for k, found in rate.maj_at_k.items()} == {1: 0.5, 2: 0.5, 4: 1.0}
+
+
+@pytest.mark.parametrize(
+    "program", ["def f(a):return sum(a)+19", "a = 1\nb = 2", "print(input())", "x = " + "1 + " * 40 + "1"]
+)
+def test_programs_are_no_votes(program: str):
+    rows = [row(i, "correct", answer=program) for i in range(3) for _ in range(4)]
+    assert not pass_rate(rows, temperature=1.0).maj_at_k
+    # One odd answer among numbers does not take the votes away.
+    mixed = [row(i, "correct", answer=answer) for i in range(3) for answer in (program, "7", "7", "7")]
+    assert set(pass_rate(mixed, temperature=1.0).maj_at_k) == {1, 2, 4}

@@ -1,0 +1,163 @@
+"""Seeds as one curve: which runs belong together, and the arithmetic of their mean."""
+
+import csv
+import statistics
+
+import numpy as np
+import pytest
+from support.run_folders import evaluation, measured
+
+from rlvr.errors import ConfigError
+from rlvr.evaluation.curves import plot_curves, plot_frontier
+from rlvr.evaluation.curves.grouping import grouped, mean_series
+from rlvr.evaluation.curves.recorded_runs import load_runs
+from rlvr.evaluation.curves.seed_intervals import seed_interval
+from rlvr.evaluation.curves.series import Point, Series
+from rlvr.tracking.run_folder import RunFolder
+
+# Quantiles at 97.5 % as printed in tables of Student's t.
+TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 10: 2.228, 29: 2.045, 120: 1.980}
+
+
+def seed_run(path, seed, greedy, *, preset="ppo", extra="", steps=(0, 10, 20), wall_s=0.0) -> RunFolder:
+    """A run with these numbers of right greedy answers of 200, one for each step."""
+    config = f'[run]\nname = "{path.name}"\nseed = {seed}\n[algorithm]\npreset = "{preset}"\n{extra}'
+    folder = RunFolder.create(path, config)
+    for step, right in zip(steps, greedy, strict=True):
+        record = evaluation(step, "ppo" if step else "sft", right, right // 2)
+        record["wall_s"] += wall_s
+        folder.append_evaluation(record)
+    return folder
+
+
+def rows_of(path, series="greedy") -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["series"] == series]
+
+
+def test_the_interval_over_seeds_is_the_t_interval_by_plain_python():
+    rates = [0.61, 0.7, 0.64, 0.66]
+    half = TABLE[3] * statistics.stdev(rates) / 4**0.5
+    interval = seed_interval(rates)
+    assert interval.low == pytest.approx(statistics.mean(rates) - half, abs=1e-4)
+    assert interval.high == pytest.approx(statistics.mean(rates) + half, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_the_interval_over_seeds_covers_the_true_mean_as_often_as_it_says(n):
+    drawn = np.random.default_rng(0).normal(0.5, 0.03, size=(4000, n))
+    covered = sum(interval.low <= 0.5 <= interval.high for interval in map(seed_interval, drawn.tolist()))
+    assert 0.94 < covered / 4000 < 0.96
+
+
+def test_the_interval_over_seeds_stays_within_what_a_rate_can_be():
+    interval = seed_interval([0.9, 1.0])
+    assert interval.high == 1.0
+    assert interval.low == pytest.approx(0.95 - 12.706 * 0.05, abs=1e-4)
+
+
+def test_the_curve_of_a_group_is_the_mean_of_its_seeds_with_their_interval(tmp_path):
+    right = {0: [100, 120, 150], 1: [104, 132, 160], 2: [90, 128, 170]}
+    paths = [seed_run(tmp_path / f"s{seed}", seed, counts).path for seed, counts in right.items()]
+    assert plot_curves(paths, tmp_path / "curve.csv", group=True) == []
+    rows = rows_of(tmp_path / "curve.csv")
+    assert [int(row["step"]) for row in rows] == [0, 10, 20]
+    for row, counts in zip(rows, zip(*right.values(), strict=True), strict=True):
+        rates = [count / 200 for count in counts]
+        half = TABLE[2] * statistics.stdev(rates) / 3**0.5
+        assert float(row["y"]) == pytest.approx(statistics.mean(rates))
+        assert float(row["low"]) == pytest.approx(max(0, statistics.mean(rates) - half), abs=1e-4)
+        assert float(row["high"]) == pytest.approx(min(1, statistics.mean(rates) + half), abs=1e-4)
+        assert (row["run"], row["group"], row["n"], row["n_of"]) == ("s0+s1+s2", "algorithm.preset=ppo", "3", "seeds")
+
+
+def test_on_the_clock_a_point_of_a_group_lies_at_the_mean_of_its_seeds_minutes(tmp_path):
+    paths = [seed_run(tmp_path / f"s{seed}", seed, [1, 2, 3], wall_s=60.0 * seed).path for seed in (0, 1)]
+    plot_curves(paths, tmp_path / "curve.csv", x="wall_s", group=True)
+    assert [float(row["x"]) for row in rows_of(tmp_path / "curve.csv")] == pytest.approx([1.0, 100 / 60, 140 / 60])
+
+
+def test_steps_that_not_every_seed_has_are_left_out_with_a_warning(tmp_path):
+    paths = [
+        seed_run(tmp_path / "whole", 0, [100, 120, 150]).path,
+        seed_run(tmp_path / "stopped", 1, [100, 120], steps=(0, 10)).path,
+    ]
+    [warning] = plot_curves(paths, tmp_path / "curve.csv", group=True)
+    assert "not every seed has the points at 20" in warning
+    assert [row["step"] for row in rows_of(tmp_path / "curve.csv")] == ["0", "10"]
+
+
+def test_a_single_seed_keeps_its_own_band(tmp_path):
+    paths = [
+        seed_run(tmp_path / "a", 0, [100, 120, 150]).path,
+        seed_run(tmp_path / "b", 0, [80, 90, 99], preset="grpo").path,
+        seed_run(tmp_path / "c", 1, [80, 91, 99], preset="grpo").path,
+    ]
+    plot_curves(paths, tmp_path / "curve.csv", group=True)
+    [row] = [row for row in rows_of(tmp_path / "curve.csv") if row["run"] == "a" and row["step"] == "0"]
+    own = measured(100)
+    assert (float(row["low"]), float(row["high"]), row["n_of"]) == (own["low"], own["high"], "responses")
+
+
+def test_seeds_that_agree_exactly_are_not_taken_for_certain():
+    lines = [
+        Series(
+            name="greedy", role="first", n_of="responses", points=(Point(key=0, step=0, x=0, y=0.9, low=low, high=1),)
+        )
+        for low in (0.8, 0.85)
+    ]
+    [point] = mean_series(lines).points
+    assert (point.y, point.low, point.high, point.n) == (pytest.approx(0.9), 0.8, 1, 2)
+
+
+def test_groups_are_named_by_the_keys_they_differ_in_without_what_follows_from_the_preset(tmp_path):
+    runs = load_runs(
+        [
+            seed_run(tmp_path / "a", 0, [1, 2, 3], extra='kl_in = "reward"\n[optimizer]\nlr = 0.1\n').path,
+            seed_run(tmp_path / "b", 0, [1, 2, 3], preset="grpo", extra='kl_in = "loss"\n[optimizer]\nlr = 0.1\n').path,
+            seed_run(tmp_path / "c", 0, [1, 2, 3], preset="grpo", extra='kl_in = "loss"\n[optimizer]\nlr = 0.2\n').path,
+            seed_run(tmp_path / "d", 1, [1, 2, 3], preset="grpo", extra='kl_in = "loss"\n[optimizer]\nlr = 0.2\n').path,
+        ]
+    )
+    assert [group.title for group in grouped(runs)] == [
+        "algorithm.preset=ppo, optimizer.lr=0.1 (1 seed)",
+        "algorithm.preset=grpo, optimizer.lr=0.1 (1 seed)",
+        "algorithm.preset=grpo, optimizer.lr=0.2 (2 seeds)",
+    ]
+
+
+def test_what_an_algorithm_key_is_beside_its_preset_is_named(tmp_path):
+    runs = load_runs(
+        [seed_run(tmp_path / str(kl), 0, [1, 2, 3], extra=f"kl_coef = {kl}\n").path for kl in (0.0, 0.1)]
+        + [seed_run(tmp_path / "other", 0, [1, 2, 3], extra="[task.options]\nsize = 3\n[evaluation.audit.math]\n").path]
+    )
+    assert [group.label for group in grouped(runs)] == [
+        "algorithm.kl_coef=0.0, no task.options.size",
+        "algorithm.kl_coef=0.1, no task.options.size",
+        "no algorithm.kl_coef, task.options.size=3",
+    ]
+
+
+def test_runs_of_one_seed_in_a_group_are_told(tmp_path):
+    paths = [seed_run(tmp_path / name, 3, [100, 120, 150]).path for name in "ab"]
+    [warning] = plot_curves(paths, tmp_path / "curve.csv", group=True)
+    assert "same seed" in warning
+
+
+def test_grouped_pictures_of_every_look_can_be_drawn(tmp_path):
+    paths = [seed_run(tmp_path / f"s{seed}", seed, [100, 120 + seed, 150]).path for seed in (0, 1)]
+    other = [seed_run(tmp_path / f"g{seed}", seed, [90, 99 + seed, 110], preset="grpo").path for seed in (0, 1)]
+    plot_curves(paths, tmp_path / "one.png", group=True)
+    plot_curves(paths + other, tmp_path / "two.png", group=True)
+    assert (tmp_path / "one.png").stat().st_size > 10_000
+    assert (tmp_path / "two.png").stat().st_size > 10_000
+
+
+def test_seeds_without_a_common_point_are_an_error(tmp_path):
+    paths = [
+        seed_run(tmp_path / "a", 0, [100], steps=(5,)).path,
+        seed_run(tmp_path / "b", 1, [100], steps=(6,)).path,
+    ]
+    for plot in (plot_curves, plot_frontier):
+        with pytest.raises(ConfigError):
+            plot(paths, tmp_path / "curve.png", group=True)
