@@ -140,7 +140,7 @@ def check_text(model: LoadedModel, problems: Sequence[Problem]) -> Iterator[Find
                 "the model cannot read them; take another model, or write the prompts without them",
             )
         else:
-            yield ok(f"the tokenizer knows every character of {len(problems)} prompts")
+            yield ok(f"the tokenizer knows every character of {len(problems):,} prompts")
     shown = [problem for problem in problems if problem.demonstration is not None]
     if not shown:
         return

@@ -38,12 +38,12 @@ def check_numerics(found: Numerics, rollouts: Sequence[Rollout], compute_dtype: 
     )
     yield from _holds(
         lambda: check_first_ratio(found.log_ratios, compute_dtype),
-        f"the importance ratio before the first update is 1 (|log ratio| at most {largest:.1e})",
+        f"the importance ratio before the first update is 1 (|log ratio| at most {_small(largest)})",
     )
     kl = 0.0 if found.exact_kl is None else found.exact_kl
     yield from _holds(
         lambda: check_reference_kl(found.exact_kl, compute_dtype),
-        f"the KL to a frozen copy is 0 ({abs(kl):.1e} nats per token)",
+        f"the KL to a frozen copy is 0 ({_small(abs(kl))} nats per token)",
     )
     if not math.isfinite(found.loss):
         yield blocker(
@@ -58,6 +58,10 @@ def check_numerics(found: Numerics, rollouts: Sequence[Rollout], compute_dtype: 
         yield blocker("no gradient reaches the weights", "the model's parameters are frozen; load another copy")
     else:
         yield ok(f"loss and gradient of a first update are finite (norm {found.gradient_norm:.2g}); not applied")
+
+
+def _small(number: float) -> str:
+    return f"{number:.1e}" if number else "0"
 
 
 def _holds(check: Callable[[], None], told: str) -> Iterator[Finding]:

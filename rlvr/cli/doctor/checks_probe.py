@@ -210,7 +210,7 @@ def check_latency(judging: JudgingTime, *, on: str, share_of_step: float) -> Fin
     """
     latencies = sorted(judging.latencies_s)
     told = f"a verdict on {on} takes " + ", ".join(
-        f"{1000 * value:.3g} ms {name}"
+        f"{_milliseconds(value)} {name}"
         for name, value in (
             ("at the middle (p50)", quantile(latencies, 0.5)),
             ("p99", quantile(latencies, 0.99)),
@@ -221,6 +221,10 @@ def check_latency(judging: JudgingTime, *, on: str, share_of_step: float) -> Fin
     if share_of_step > _MOST_JUDGING:
         return warning(told, "raise rollout.judge_workers, or task.verifier_options.containers for programs")
     return ok(told)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds >= 1e-4 else "under 0.1 ms"
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

@@ -101,6 +101,9 @@ def estimate_memory(shape: Shape, load: Load) -> MemoryEstimate:
     }
     tokens = load.trained_rows * width
     per_token = _ACTIVATIONS_PER_HIDDEN * shape.hidden + _ACTIVATIONS_PER_INTERMEDIATE * shape.intermediate
+    # Under autocast many tensors are kept in both types.
+    mixed = shape.compute_bytes != shape.weight_bytes
+    activation_bytes = shape.compute_bytes + (shape.weight_bytes if mixed else 0)
     logits = load.trained_rows * load.response_tokens * shape.vocabulary
     if shape.splits_logits:
         logits = min(logits, max(CHUNK_LOGITS, shape.vocabulary))
@@ -109,7 +112,7 @@ def estimate_memory(shape: Shape, load: Load) -> MemoryEstimate:
     micro_key = "a lower algorithm.micro_batch_size (and sft.micro_batch_size)"
     update = held | {
         "gradients": Part(bytes=weights + critic, key=smaller_model),
-        "activations": Part(bytes=tokens * shape.layers * per_token * shape.compute_bytes, key=micro_key),
+        "activations": Part(bytes=tokens * shape.layers * per_token * activation_bytes, key=micro_key),
         "logits": Part(bytes=_LOGIT_COPIES * logits * _FLOAT_BYTES, key=micro_key),
     }
     phases = [MemoryEstimate(parts=sampling, phase="sampling"), MemoryEstimate(parts=update, phase="updating")]
