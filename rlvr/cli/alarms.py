@@ -38,11 +38,12 @@ class Alarms:
 
     def after_evaluation(self, record: Mapping[str, Any]) -> list[str]:
         """Return the warnings that a held-out evaluation calls for: a reward above what audits confirm, a fall."""
+        before = self._evaluations[-1] if self._evaluations else None
         self._evaluations.append(record)
         fallen = [
             found for found in held_out_findings(self._evaluations, self._setting) if found.kind == "held-out falls"
         ]
-        return self._raise(record["step"], [*evaluation_findings(record), *fallen])
+        return self._raise(record["step"], [*evaluation_findings(record, before), *fallen])
 
     def truncation(self, share: float) -> str:
         """Say that responses are cut off, and what to raise; empty below the limit."""

@@ -69,13 +69,15 @@ def step_findings(numbers: Numbers, setting: Setting) -> list[Finding]:
     return [found for found in rules if found is not None]
 
 
-def evaluation_findings(record: Mapping[str, Any]) -> list[Finding]:
+def evaluation_findings(record: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Finding]:
     """Return what a held-out evaluation calls for: a reward above what audits confirm.
 
     Args:
         record: a line of evaluations.jsonl.
+        before: the evaluation before it. The training rate is a mean over the steps since then, so that a rate which
+            falls lies above what is confirmed at the end of them: only a gap that was there before is told.
     """
-    sampled, trained = record.get("sampled") or {}, record.get("train_pass_rate")
+    sampled = record.get("sampled") or {}
     rate = sampled.get("pass_rate")
     found: list[Finding] = []
     for name, audit in (sampled.get("audit") or {}).items():
@@ -95,12 +97,12 @@ def evaluation_findings(record: Mapping[str, Any]) -> list[Finding]:
                     metric="eval/audit_gap",
                 )
             )
-        elif trained is not None and trained - confirmed > limits.AUDIT_GAP and trained > high:
+        elif before is not None and _trained_above(record, name) and _trained_above(before, name):
             found.append(
                 Finding(
                     kind=f"train {name}",
                     level="warning",
-                    title=f"{percent(trained)} pass in training, {percent(confirmed)} are confirmed on held-out "
+                    title=f"{percent(record['train_pass_rate'])} pass in training, {percent(confirmed)} are confirmed on held-out "
                     "problems",
                     text=f"The audit verifier {name!r} confirms less on held-out problems than the reward gives in "
                     "training: the policy may be learning its training problems by heart. Take more of them, or fewer "
@@ -110,6 +112,15 @@ def evaluation_findings(record: Mapping[str, Any]) -> list[Finding]:
                 )
             )
     return found
+
+
+def _trained_above(record: Mapping[str, Any], audit: str) -> bool:
+    """Whether the training problems' pass rate lies above what an audit confirms on held-out problems."""
+    trained = record.get("train_pass_rate")
+    confirmed = ((record.get("sampled") or {}).get("audit") or {}).get(audit) or {}
+    if trained is None or confirmed.get("pass_rate") is None:
+        return False
+    return trained - confirmed["pass_rate"] > limits.AUDIT_GAP and trained > confirmed["high"]
 
 
 def most_serious_first(findings: Iterable[Finding]) -> list[Finding]:

@@ -54,8 +54,8 @@ def course_findings(metrics: Sequence[Mapping[str, Any]]) -> list[Finding]:
 def held_out_findings(evaluations: Sequence[Mapping[str, Any]], setting: Setting) -> list[Finding]:
     """Return what held-out evaluations call for; of a thing seen several times the last."""
     latest: dict[str, Finding] = {}
-    for record in evaluations:
-        latest |= {found.kind: found for found in evaluation_findings(record)}
+    for before, record in zip([None, *evaluations], evaluations, strict=False):
+        latest |= {found.kind: found for found in evaluation_findings(record, before)}
     found = list(latest.values())
     falls = _held_out_falls(evaluations)
     last = (evaluations[-1].get("sampled") or {}).get("truncated_frac") if evaluations else None

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+import torch
+
 from rlvr.errors import RlvrError
 from sandbox.errors import SandboxError
 from tasks.errors import TaskError
@@ -61,11 +63,14 @@ def from_error(error: Exception) -> Finding:
 
 
 def surviving(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield findings; an error for users becomes the last of them, so that it does not hide the checks that follow."""
+    """Yield findings; an error for users or a full GPU becomes the last of them, so that it does not hide the checks that follow."""
     try:
         yield from findings
     except USER_ERRORS as error:
         yield from_error(error)
+    except torch.OutOfMemoryError as error:
+        told = str(error).partition("\n")[0].partition(". ")[0]
+        yield blocker(told, "lower rollout.batch_size and algorithm.micro_batch_size, or take a smaller model")
 
 
 def percent(share: float) -> str:

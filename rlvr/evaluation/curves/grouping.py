@@ -1,6 +1,7 @@
 """Runs that differ in their seed only, as one: the mean over seeds with its interval."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,7 +120,12 @@ def _left_out(group: Group, subjects: Sequence[Subject], whole: Subject) -> list
 
 
 def _compared(run: RecordedRun) -> dict[str, str]:
-    return {key: value for key, value in run.settings.items() if key not in _NOT_COMPARED}
+    compared = {key: value for key, value in run.settings.items() if key not in _NOT_COMPARED}
+    # Each seed of a bench starts from a model of its own: ".../seed-3/reference".
+    model, seed = compared.get("model.name"), run.settings.get("run.seed")
+    if model is not None:
+        compared["model.name"] = re.sub(rf"\bseed-{seed}\b", "seed-*", model)
+    return compared
 
 
 def _telling_keys(settings: Sequence[Mapping[str, str]]) -> list[str]:

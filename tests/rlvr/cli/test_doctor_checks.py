@@ -1,11 +1,12 @@
 """What the doctor says of environment, data, references and sandbox: healthy ones and broken ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+import torch
 from support.tiny_runs import tiny_config
 
 from rlvr.cli.doctor.checks_data import check_splits
@@ -19,7 +20,7 @@ from rlvr.cli.doctor.checks_environment import (
 )
 from rlvr.cli.doctor.checks_references import check_references
 from rlvr.cli.doctor.checks_sandbox import check_sandbox, code_verifiers
-from rlvr.cli.doctor.findings import Finding, Level, duration, from_error, percent, size
+from rlvr.cli.doctor.findings import Finding, Level, duration, from_error, ok, percent, size, surviving
 from rlvr.cli.doctor.judging import BrokenVerifierError, JudgingTime, Text, judge_safely
 from rlvr.errors import ConfigError
 from sandbox.errors import SandboxUnavailableError
@@ -62,6 +63,19 @@ def healthy(findings: Sequence[Finding]) -> bool:
 def test_a_finding_is_one_line_with_what_and_what_to_do():
     found = from_error(ConfigError("task.name: no such task; take another\nrun.seed: too large"))
     assert str(found) == "  BLOCKER  task.name: no such task  -  take another; run.seed: too large"
+
+
+def test_an_error_becomes_the_last_finding_of_its_group():
+    def failing(error: Exception) -> Iterator[Finding]:
+        yield ok("first")
+        raise error
+
+    full = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB. GPU 0 has")
+    for error, what in ((ConfigError("no; mend it"), "no"), (full, "CUDA out of memory")):
+        first, last = surviving(failing(error))
+        assert (first.level, last.level, last.what) == (Level.OK, Level.BLOCKER, what)
+    with pytest.raises(ZeroDivisionError):
+        list(surviving(failing(ZeroDivisionError())))
 
 
 def test_shares_sizes_and_durations_are_readable():

@@ -126,6 +126,15 @@ def test_groups_are_named_by_the_keys_they_differ_in_without_what_follows_from_t
     ]
 
 
+def test_seeds_of_a_bench_that_start_from_a_model_each_are_one_group(tmp_path):
+    model = '[model]\nname = "out/warm_starts/0c8d/seed-{seed}/reference"\n'
+    paths = [
+        seed_run(tmp_path / str(seed), seed, [1, 2, 3], extra=model.format(seed=seed)).path for seed in (0, 1, 10)
+    ]
+    other = seed_run(tmp_path / "other", 1, [1, 2, 3], extra=model.format(seed=10)).path
+    assert [len(group.runs) for group in grouped(load_runs([*paths, other]))] == [3, 1]
+
+
 def test_what_an_algorithm_key_is_beside_its_preset_is_named(tmp_path):
     runs = load_runs(
         [seed_run(tmp_path / str(kl), 0, [1, 2, 3], extra=f"kl_coef = {kl}\n").path for kl in (0.0, 0.1)]

@@ -69,8 +69,14 @@ def test_an_audit_within_its_interval_is_not_suspicious():
 
 
 def test_training_far_above_what_is_confirmed_is_learning_by_heart():
-    (found,) = evaluation_findings(record(0.52, 0.5, trained=0.9))
+    above = record(0.52, 0.5, trained=0.9)
+    (found,) = evaluation_findings(above, above)
     assert (found.kind, found.level) == ("train math", "warning")
+
+
+def test_a_training_rate_that_falls_is_not_taken_for_learning_by_heart():
+    """Its mean over the steps since the evaluation before lies above where they ended."""
+    assert evaluation_findings(record(0.52, 0.5, trained=0.9), record(0.9, 0.9, trained=0.9)) == []
 
 
 def test_evaluations_of_older_versions_call_for_nothing():
