@@ -63,7 +63,7 @@ def from_error(error: Exception) -> Finding:
 
 
 def surviving(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield findings; an error for users or a full GPU becomes the last of them, so that it does not hide the checks that follow."""
+    """Yield findings; an error for users or a full GPU becomes the last of them, and hides no later group of checks."""
     try:
         yield from findings
     except USER_ERRORS as error:
