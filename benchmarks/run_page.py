@@ -6,14 +6,13 @@
 
 import argparse
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
 
 from rlvr.cli.held_out import rate_text
 from rlvr.evaluation.curves import plot_curves
-from rlvr.tracking.jsonl import read_records
+from rlvr.evaluation.paired import mcnemar
 from rlvr.tracking.run_folder import RunFolder
 
 SHOWN = 5
@@ -58,22 +57,15 @@ def sampling(summary: dict[str, Any]) -> str:
     if samples == 1:
         return "Intervals are 95 % (Wilson). Sampled is one response per problem at temperature 1."
     return (
-        f"Intervals are 95 %: Wilson for greedy, a bootstrap over problems for sampled, which is {samples} responses "
+        f"Intervals are 95 %: Wilson for greedy, clustered by problem for sampled, which is {samples} responses "
         "per problem at temperature 1."
     )
-
-
-def mcnemar(gained: int, lost: int) -> float:
-    """Return the two-sided exact p of as uneven a split of the flips, were both directions as likely."""
-    flips = gained + lost
-    tail = sum(math.comb(flips, count) for count in range(max(gained, lost), flips + 1))
-    return min(1.0, 2 * tail / 2**flips)
 
 
 def records_of(folder: RunFolder, summary: dict[str, Any], phase: str, mode: str) -> list[dict[str, Any]]:
     """Return the held-out responses of a phase."""
     step = summary["pass_rate"][phase]["step"]
-    return read_records(folder.path / "responses" / f"{phase}_{step:06d}_{mode}.jsonl")
+    return folder.read_responses(phase, step, mode)
 
 
 def cost(summary: dict[str, Any], metrics: list[dict[str, Any]]) -> list[str]:

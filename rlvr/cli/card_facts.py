@@ -7,8 +7,8 @@ from typing import Any
 
 from rlvr.algorithms.presets import PRESETS
 from rlvr.cli.run_audit import audit_of, contamination_of
+from rlvr.config.changes import changed_keys
 from rlvr.config.document import toml_value
-from rlvr.config.keys import keys
 from rlvr.config.models import Config
 from rlvr.errors import ConfigError, RunFolderError
 from rlvr.evaluation.comparison import compare
@@ -39,7 +39,7 @@ def card_facts(
     """
     task, evaluation = config.task, config.evaluation
     facts: dict[str, Any] = {
-        "config_changes": changed_keys(config),
+        "config_changes": changes_from_preset(config),
         "data": {
             "task_options": {name: toml_value(value) for name, value in task.options.items()},
             "train_problems": len(train),
@@ -63,17 +63,11 @@ def card_facts(
     return facts
 
 
-def changed_keys(config: Config) -> dict[str, str]:
-    """Return the keys that differ from the defaults of the run's preset, as TOML."""
+def changes_from_preset(config: Config) -> dict[str, str]:
+    """Return the keys that differ from the defaults of the run's preset, but for those that the card tells elsewhere."""
     preset = config.algorithm.preset
-    default = Config.model_validate({"algorithm": {"preset": preset, **PRESETS[preset]}})
-    changed = {}
-    for name in keys():
-        section, _, field = name.partition(".")
-        value = getattr(getattr(config, section), field)
-        if name not in _WHERE_AND_WHEN and value != getattr(getattr(default, section), field):
-            changed[name] = "not set" if value is None else toml_value(value)
-    return changed
+    base = Config.model_validate({"algorithm": {"preset": preset, **PRESETS[preset]}})
+    return {name: value for name, value in changed_keys(config, base).items() if name not in _WHERE_AND_WHEN}
 
 
 def paired_gains(folder: RunFolder) -> dict[str, Any]:

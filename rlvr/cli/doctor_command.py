@@ -54,6 +54,8 @@ def examine(
 
     from rlvr.cli.doctor.examination import Examination
     from rlvr.cli.doctor.findings import Level, duration
+    from rlvr.config.changes import changed_keys
+    from rlvr.config.models import Config
 
     started = time.monotonic()
     examination = Examination(config, model=model, problems=problems, new_run=new_run)
@@ -75,7 +77,7 @@ def examine(
             "counts": {level.value: count for level, count in counts.items()},
             "findings": rows,
             "numbers": examination.numbers,
-            "changed": changed_keys(config),
+            "changed": changed_keys(config, Config()),
             "wall_s": wall_s,
         }
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
@@ -88,25 +90,12 @@ def examine(
     return exit_code
 
 
-def changed_keys(config: Config) -> dict[str, str]:
-    """Return the keys whose values are not the defaults, in TOML syntax, those that the preset filled included."""
-    from rlvr.config.document import toml_value
-    from rlvr.config.keys import keys
-    from rlvr.config.models import Config
-
-    defaults = Config()
-    changed = {}
-    for name in keys():
-        section, _, field = name.partition(".")
-        value, default = getattr(getattr(config, section), field), getattr(getattr(defaults, section), field)
-        if value != default:
-            changed[name] = toml_value(value)
-    return changed
-
-
 def changes_text(config: Config) -> str:
     """Return how a configuration differs from the defaults, one key a line."""
-    changed = changed_keys(config)
+    from rlvr.config.changes import changed_keys
+    from rlvr.config.models import Config
+
+    changed = changed_keys(config, Config())
     if not changed:
         return "configuration: the defaults"
     return "\n".join(

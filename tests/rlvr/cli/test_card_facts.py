@@ -7,7 +7,7 @@ from support.run_folders import fabricated_summary
 from support.stored_runs import stored_run
 from support.tiny_runs import tiny_config
 
-from rlvr.cli.card_facts import card_facts, changed_keys, paired_gains, reproduction
+from rlvr.cli.card_facts import card_facts, changes_from_preset, paired_gains, reproduction
 from rlvr.config.loading import load_config
 from rlvr.tracking.card import run_card
 from rlvr.tracking.run_folder import RunFolder
@@ -23,9 +23,11 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def test_the_keys_that_differ_are_told_in_toml_and_those_of_the_preset_are_not():
     config = load_config(None, ["algorithm.preset=grpo", "rollout.samples_per_prompt=4", "run.seed=3", "run.name=x"])
-    assert changed_keys(config) == {"rollout.samples_per_prompt": "4"}
-    assert changed_keys(load_config(None, ["evaluation.audit={ math = {} }"])) == {"evaluation.audit": "{ math = {} }"}
-    assert changed_keys(load_config(None, [])) == {}
+    assert changes_from_preset(config) == {"rollout.samples_per_prompt": "4"}
+    assert changes_from_preset(load_config(None, ["evaluation.audit={ math = {} }"])) == {
+        "evaluation.audit": "{ math = {} }"
+    }
+    assert changes_from_preset(load_config(None, [])) == {}
 
 
 def test_the_gain_is_counted_problem_by_problem(folder):
