@@ -1,6 +1,6 @@
 """Warnings in plain words while a run goes: what the numbers mean and what to change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rlvr.tracking import limits
@@ -28,9 +28,17 @@ class Alarms:
         self.raised: list[str] = []
         """Every warning so far, for the summary."""
 
+    def remember(
+        self, metrics: Sequence[Mapping[str, Any]], evaluations: Sequence[Mapping[str, Any]], raised: Sequence[str]
+    ) -> None:
+        """Take up a run that goes on from a checkpoint: its steps and evaluations before, and its warnings."""
+        self._metrics = [_kept(line["step"], line) for line in metrics]
+        self._evaluations = list(evaluations)
+        self.raised[:] = raised
+
     def after_step(self, step: int, numbers: Mapping[str, float | None]) -> list[str]:
         """Return the warnings that a PPO step's numbers, and the course of the run up to it, call for."""
-        self._metrics.append({"step": step, **{name: numbers.get(name) for name in COURSE_METRICS}})
+        self._metrics.append(_kept(step, numbers))
         found = step_findings(numbers, self._setting)
         if len(self._metrics) % _COURSE_EVERY_STEPS == 0:
             found += [finding for finding in course_findings(self._metrics) if finding.level != "note"]
@@ -59,3 +67,7 @@ class Alarms:
                 self.raised.append(f"step {step}: {finding.line}")
                 lines.append(f"warning: step {step}: {finding.line}")
         return lines
+
+
+def _kept(step: int, numbers: Mapping[str, float | None]) -> dict[str, Any]:
+    return {"step": step, **{name: numbers.get(name) for name in COURSE_METRICS}}

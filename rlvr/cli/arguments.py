@@ -1,7 +1,8 @@
-"""What the commands that take a configuration have in common: `[CONFIG.toml] [key.path=value ...]`."""
+"""Arguments that several commands take, such as `[CONFIG.toml] [key.path=value ...]`."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,15 @@ PluginFiles = Annotated[
     list[Path] | None,
     typer.Option("--plugin", metavar="FILE.py", help="Import a file that registers tasks or verifiers."),
 ]
+
+
+class Axis(StrEnum):
+    """What curves run over."""
+
+    STEP = "step"
+    ROLLOUTS = "rollouts"
+    TOKENS = "tokens"
+    WALL_S = "wall_s"
 
 
 def split_arguments(arguments: list[str] | None) -> tuple[Path | None, list[str]]:

@@ -64,7 +64,7 @@ def card_facts(
 
 
 def changes_from_preset(config: Config) -> dict[str, str]:
-    """Return the keys that differ from the defaults of the run's preset, but for those that the card tells elsewhere."""
+    """Return the keys that differ from the defaults of the preset, but for those that the card tells elsewhere."""
     preset = config.algorithm.preset
     base = Config.model_validate({"algorithm": {"preset": preset, **PRESETS[preset]}})
     return {name: value for name, value in changed_keys(config, base).items() if name not in _WHERE_AND_WHEN}

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rlvr.cli.arguments import Axis
 from rlvr.errors import ConfigError
 
 _SUFFIXES = (".html", ".json", ".md")
@@ -20,15 +21,6 @@ class Mode(StrEnum):
     GREEDY = "greedy"
     SAMPLED = "sampled"
     BOTH = "both"
-
-
-class Axis(StrEnum):
-    """What the curves of two runs go over."""
-
-    ROLLOUTS = "rollouts"
-    STEP = "step"
-    TOKENS = "tokens"
-    WALL_S = "wall_s"
 
 
 def compare(
@@ -65,9 +57,9 @@ def compare(
     typer.echo("\n".join(comparison_lines(comparison, show=show)))
     if out is None:
         return
+    from rlvr.evaluation.curves.canvas import write_file
     from rlvr.report.comparison_markdown import comparison_markdown
     from rlvr.report.comparison_page import comparison_page
-    from rlvr.tracking.atomic import atomic_write
 
     if out.suffix == ".html":
         text = comparison_page(comparison)
@@ -75,6 +67,5 @@ def compare(
         text = comparison_markdown(comparison)
     else:
         text = json.dumps(comparison.as_record(), indent=2) + "\n"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(out, text)
+    write_file(out, text)
     typer.echo(f"\nwrote {out}")

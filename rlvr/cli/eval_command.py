@@ -93,7 +93,7 @@ def evaluate(
     elif completions and config.model.system_prompt is not None:
         raise ConfigError("model.system_prompt: --completions sends the bare prompt; leave one of the two out")
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        _check_out(out)
     wiring.prepare_process(config)
     wiring.load_plugins(plugin or [])
     task = wiring.build_task(config)
@@ -127,6 +127,18 @@ def evaluate(
     if out is not None:
         write_records(out, ({"mode": mode, **row} for mode in wanted for row in folder.read_rows(mode)))
         typer.echo(f"wrote {out}")
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file that cannot be written before anything is measured."""
+    from rlvr.errors import ConfigError
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out: {out} cannot be written: {error.strerror or error}") from error
+    if out.is_dir():
+        raise ConfigError(f"--out: {out} is a folder; give a file")
 
 
 def _refuse_endpoint_options(**given: Any) -> None:

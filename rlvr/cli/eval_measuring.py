@@ -81,22 +81,26 @@ class Evaluation:
             verifiers = wiring.build_verifiers(self.config, [self.problems])
             judges = held_out_verifiers(self.config, self.problems, verifiers)
             with self.subject.responses() as source:
-                if fresh:
-                    folder.clear()
-                record = folder.read_record() or self._new_record(folder)
+                record = (None if fresh else folder.read_record()) or self._new_record(folder)
                 record |= {"finished": False, "commit": code_commit(), "versions": software(), "machine": machine()}
-                folder.write_record(record)
-                progress = _Progress(self.subject, folder, record)
+                progress = _Progress(self.subject, folder, record, replaces=fresh)
+                progress.note()
 
                 def done(mode: str) -> list[dict[str, Any]]:
+                    if progress.replaces:
+                        return []
                     expected = [(problem.id, sample) for problem in self.problems for sample in range(samples[mode])]
                     return folder.resume_rows(mode, expected, at_once=source.problems_at_once * samples[mode])
 
-                for mode, rate, _ in measure(
-                    self.config, source, self.problems, judges, wanted=self.wanted, done=done, save=progress.save
-                ):
-                    record["modes"][mode] = rate.as_record()
-                    progress.note()
+                try:
+                    for mode, rate, _ in measure(
+                        self.config, source, self.problems, judges, wanted=self.wanted, done=done, save=progress.save
+                    ):
+                        record["modes"][mode] = rate.as_record()
+                        progress.note()
+                except BaseException:
+                    progress.note()  # what was answered of the batch that broke off has been paid for, too
+                    raise
             record["modes"] = {mode: record["modes"][mode] for mode in samples if mode in record["modes"]}
             folder.write_problems(
                 problem_records(self.problems, {mode: folder.read_rows(mode) for mode in record["modes"]})
@@ -135,9 +139,14 @@ class Evaluation:
 
 
 class _Progress:
-    """Keeps time and cost in evaluation.json while rows come in, over any number of interruptions."""
+    """Keeps time and cost in evaluation.json while rows come in, over any number of interruptions.
 
-    def __init__(self, subject: Subject, folder: EvaluationFolder, record: dict[str, Any]) -> None:
+    Args:
+        replaces: what the folder holds is forgotten, but only once there are rows to put in its place.
+    """
+
+    def __init__(self, subject: Subject, folder: EvaluationFolder, record: dict[str, Any], *, replaces: bool) -> None:
+        self.replaces = replaces
         self._subject = subject
         self._folder = folder
         self._record = record
@@ -147,12 +156,17 @@ class _Progress:
 
     def save(self, mode: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Store a batch's rows."""
+        if self.replaces:
+            self._folder.clear()
+            self.replaces = False
         # The cost first: what a kill in between loses is drawn, and paid for, again.
         self.note()
         self._folder.append(mode, rows)
 
     def note(self) -> None:
         """Store time and cost so far."""
+        if self.replaces:
+            return
         self._record["wall_s"] = self._wall_before_s + time.perf_counter() - self._start_s
         used = self._subject.usage()
         if used is not None:

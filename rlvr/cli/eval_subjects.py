@@ -13,13 +13,11 @@ from rlvr.config.loading import load_config
 from rlvr.config.models import Config
 from rlvr.errors import ConfigError, RunFolderError
 from rlvr.evaluation.endpoint import Endpoint, EndpointSource, Usage, served_models
-from rlvr.evaluation.sources import EngineSource, ResponseSource
+from rlvr.evaluation.sources import PROBLEMS_AT_ONCE, EngineSource, ResponseSource
 from rlvr.models.digest import model_digest
 from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import weights_digest
 from rlvr.tracking.run_folder import RunFolder, complete_checkpoints
-
-_LOCAL_PROBLEMS_AT_ONCE = 128
 
 
 class Subject(Protocol):
@@ -70,7 +68,7 @@ class LocalModel:
             "autocast": model.autocast,
             "device": wiring.device_of(self._config),
             "batch_size": self._config.rollout.batch_size,
-            "problems_at_once": _LOCAL_PROBLEMS_AT_ONCE,
+            "problems_at_once": PROBLEMS_AT_ONCE,
         }
 
     def facts(self) -> dict[str, Any]:
@@ -83,7 +81,7 @@ class LocalModel:
     def responses(self) -> Iterator[ResponseSource]:
         loaded = self._load()
         encoder, engine = wiring.build_encoder(self._config, loaded), wiring.build_engine(self._config, loaded)
-        yield EngineSource(engine, encoder, problems_at_once=_LOCAL_PROBLEMS_AT_ONCE)
+        yield EngineSource(engine, encoder)
 
     def _digest_once_loaded(self) -> str:
         policy = self._load().policy
@@ -158,7 +156,8 @@ def named_model(text: str, path: Path | None, overrides: list[str]) -> NamedMode
     if text.startswith(("http://", "https://")):
         return NamedModel(name=text.rstrip("/"), config=load_config(path, overrides), is_endpoint=True)
     run, at, moment = text.rpartition("@")
-    if at and not Path(text).exists() and (Path(run) / "checkpoints").is_dir():
+    is_moment = moment in ("sft", "base") or moment.isdecimal()
+    if at and not Path(text).exists() and (is_moment or (Path(run) / "checkpoints").is_dir()):
         folder = RunFolder.open(Path(run))
         config = load_config(path or folder.config_path, overrides)
         name = config.model.name if moment == "base" else _policy_at(folder, moment)

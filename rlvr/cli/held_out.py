@@ -11,6 +11,7 @@ from rlvr.evaluation.pass_rate import PassRate, pass_rate
 from rlvr.evaluation.sources import ResponseSource
 from rlvr.rollout.types import Sampling
 from rlvr.seeding import derive_seed
+from rlvr.tracking import rates
 from rlvr.tracking.progress import progress
 from tasks.types import Problem
 from verifiers import Verifier
@@ -112,13 +113,13 @@ def _after(skipped: int, advance: Callable[[int], None]) -> Callable[[int], None
 def evaluation_line(record: Mapping[str, Any]) -> str:
     """Return an evaluation as one line: where, how often right, with its interval."""
     where = {"base": "base model", "sft": "after SFT", "ppo": f"after {record['step']} PPO steps"}[record["phase"]]
-    rates = "   ".join(f"{mode} {rate_text(record[mode])}" for mode in ("greedy", "sampled"))
-    audits = "".join(f"   {name} {rate_text(found)}" for name, found in (record["sampled"].get("audit") or {}).items())
-    return f"held-out pass rate {where}:  {rates}{audits and f'   audited:{audits}'}   (n = {record['greedy']['n']})"
+    figures = "   ".join(f"{mode} {rate_text(record[mode])}" for mode in ("greedy", "sampled"))
+    audits = "".join(
+        f"   audited by {name} {rate_text(found)}" for name, found in (record["sampled"].get("audit") or {}).items()
+    )
+    return f"held-out pass rate {where}:  {figures}{audits}   (n = {record['greedy']['n']})"
 
 
 def rate_text(rate: Mapping[str, Any]) -> str:
-    """Return a pass rate with its 95 % interval: "51.2 % [46.8, 55.6]"."""
-    if rate["pass_rate"] is None:
-        return "none judged"
-    return f"{100 * rate['pass_rate']:.1f} % [{100 * rate['low']:.1f}, {100 * rate['high']:.1f}]"
+    """Return a pass rate with its 95 % interval, also where there is none."""
+    return rates.rate_text(rate) or "none judged"

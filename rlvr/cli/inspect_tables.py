@@ -5,49 +5,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlvr.cli.text_table import aligned, one_line, printable, quoted
+from rlvr.report.token_numbers import TOKEN_NUMBERS, token_numbers
 
 SHOWN = ("problem", "sample", "outcome", "score", "reward", "finish", "tokens", "kl", "answer", "error")
 """Columns of the list of a step's or an evaluation's responses, where they have them."""
 
 _WORDS = ("phase", "mode", "problem", "outcome", "finish", "answer", "error")
 
-_TOKEN_COLUMNS = {
-    "logprob": "old_logprobs",
-    "ref_logprob": "ref_logprobs",
-    "ratio": "ratio",
-    "k1": "k1",
-    "exact_kl": "exact_kls",
-    "entropy": "entropies",
-    "value": "values",
-    "reward": "rewards",
-    "return": "returns",
-    "advantage": "advantages",
-}
-"""Heads of the token table, and what is in the record under each."""
 
-_LARGEST = 700.0
-"""Logarithm of the largest ratio that a float holds, nearly."""
-
-
-def rollout_record(row: Mapping[str, Any], step: int, samples: int, texts: Sequence[str]) -> dict[str, Any]:
+def rollout_record(
+    row: Mapping[str, Any], step: int, samples: int, texts: Sequence[str], *, probe: bool = False
+) -> dict[str, Any]:
     """Return a rollout with one entry for each token.
 
     Args:
         row: of the run's rollouts, its number among those of the problem included.
         samples: how many responses the problem has at this step.
         texts: of the tokens.
+        probe: whether it is one of the policy after the step, and no update followed, rather than a training rollout.
     """
-    # What was not finite is null in the record.
-    columns: dict[str, Sequence[float | None]] = {name: row[key] for name, key in _TOKEN_COLUMNS.items() if key in row}
-    if "old_logprobs" in row and "ref_logprobs" in row:
-        pairs = zip(row["old_logprobs"], row["ref_logprobs"], strict=True)
-        columns["k1"] = [None if old is None or ref is None else old - ref for old, ref in pairs]
-    if "update_log_ratios" in row:
-        columns["ratio"] = [None if log is None else math.exp(min(log, _LARGEST)) for log in row["update_log_ratios"]]
-    ordered = [name for name in _TOKEN_COLUMNS if name in columns]
+    columns = token_numbers(row)
+    if probe:
+        columns.pop("ratio", None)
     plain = ("problem", "sample", "prompt", "text", "outcome", "score", "answer", "detail", "reward", "finish", "kl")
     return {
         "step": step,
+        **({"probe": True} if probe else {}),
         "samples": samples,
         **{name: row.get(name) for name in (*plain, "policy_step")},
         "sums": {name: _sum(columns[name]) for name in ("reward", "k1", "exact_kl", "logprob") if name in columns},
@@ -57,7 +40,7 @@ def rollout_record(row: Mapping[str, Any], step: int, samples: int, texts: Seque
                 "id": token,
                 "text": texts[index],
                 "sampled": row["mask"][index],
-                **{name: columns[name][index] for name in ordered},
+                **{name: values[index] for name, values in columns.items()},
             }
             for index, token in enumerate(row["token_ids"])
         ],
@@ -67,7 +50,9 @@ def rollout_record(row: Mapping[str, Any], step: int, samples: int, texts: Seque
 def rollout_lines(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield a rollout as `rollout_record` makes it: what was asked and found, then the table of tokens."""
     of = f" of {record['samples']} (--sample)" if record["samples"] > 1 else ""
-    yield f"step {record['step']}, {printable(record['problem'])}, response {record['sample']}{of}"
+    probe = "probe" in record
+    where = f"held-out probe, the policy after step {record['step']}" if probe else f"step {record['step']}"
+    yield f"{where}, {printable(record['problem'])}, response {record['sample']}{of}"
     yield from _text_lines("prompt", record["prompt"])
     yield from _text_lines("text", record["text"])
     yield f"verdict   {_verdict(record)}"
@@ -76,7 +61,7 @@ def rollout_lines(record: Mapping[str, Any]) -> Iterator[str]:
     names = {"reward": "token rewards", "k1": "KL (k1)", "exact_kl": "exact KL", "logprob": "log-prob"}
     yield "sums      " + "   ".join(f"{names[name]} {_number(value)}" for name, value in sums.items())
     yield ""
-    heads = [name for name in _TOKEN_COLUMNS if tokens and name in tokens[0]]
+    heads = [name for name in TOKEN_NUMBERS if tokens and name in tokens[0]]
     fed = any(not token["sampled"] for token in tokens)
     yield from aligned(
         ["token", *heads, *(["fed"] if fed else [])],
@@ -89,9 +74,11 @@ def rollout_lines(record: Mapping[str, Any]) -> Iterator[str]:
             for token in tokens
         ],
     )
-    absent = [name for name in _TOKEN_COLUMNS if name not in heads]
+    absent = [name for name in TOKEN_NUMBERS if name not in heads and not (probe and name == "ratio")]
     if absent and tokens:
         yield f"not recorded by the version that made this run: {', '.join(absent)}"
+    if probe:
+        yield "sampled, and not trained on: advantages are not whitened, and a ratio is not applicable"
     if fed:
         yield "fed: by the environment, not sampled by the policy; such tokens are in no loss"
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rlvr.cli.arguments import Axis
+
 
 class Kind(StrEnum):
     """What the picture shows."""
@@ -13,15 +15,6 @@ class Kind(StrEnum):
     CURVE = "curve"
     FRONTIER = "frontier"
     CROSSOVER = "crossover"
-
-
-class Axis(StrEnum):
-    """What the curve runs over."""
-
-    STEP = "step"
-    ROLLOUTS = "rollouts"
-    TOKENS = "tokens"
-    WALL_S = "wall_s"
 
 
 def plot(

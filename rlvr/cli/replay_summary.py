@@ -93,10 +93,11 @@ def flip_lines(flips: Sequence[Rejudged], run: str) -> Iterator[str]:
         yield f"  old   {_verdict(row)}"
         yield f"  new   {_verdict(flip.new)}"
     if flips:
-        row = flips[0].stored.row
-        where = flips[0].stored.place
-        flag = ["--step", where.removeprefix("step ")] if where.startswith("step ") else ["--evaluation"]
-        yield f"more of one: {printable(shlex.join(['rlvr', 'inspect', run, *flag, '--problem', row['problem']]))}"
+        first = flips[0].stored
+        at_step = first.place.startswith("step ")
+        flags = ["--step", first.place.removeprefix("step ")] if at_step else ["--evaluation"]
+        flags += ["--problem", first.row["problem"], *(["--sample", str(first.sample)] if first.sample else [])]
+        yield f"more of one: {printable(shlex.join(['rlvr', 'inspect', run, *flags]))}"
 
 
 def record(

@@ -7,6 +7,7 @@ from rlvr.cli.alarms import TRUNCATED_LIMIT, Alarms
 from rlvr.cli.held_out import HeldOutVerifiers, evaluation_line, measure
 from rlvr.config.models import Config
 from rlvr.evaluation.sources import ResponseSource
+from rlvr.tracking.held_out_numbers import held_out_numbers
 from rlvr.tracking.metrics import Last, Mean, Metric
 from rlvr.tracking.run_folder import RunFolder
 from tasks.types import Problem
@@ -78,28 +79,5 @@ class RunEvaluations:
         return Mean.of(since).number
 
 
-def audited_rate(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what the strictest audit verifier found on an evaluation's sampled responses; None without audits."""
-    found = [audit for audit in (record["sampled"].get("audit") or {}).values() if audit["pass_rate"] is not None]
-    return min(found, key=lambda audit: audit["pass_rate"], default=None)
-
-
 def _metrics(record: Mapping[str, Any]) -> list[Metric]:
-    sampled, audited, trained = record["sampled"], audited_rate(record), record["train_pass_rate"]
-    truth = sampled["pass_rate"] if audited is None else audited["pass_rate"]
-    numbers = {
-        "eval/greedy_pass_rate": record["greedy"]["pass_rate"],
-        "eval/sampled_pass_rate": sampled["pass_rate"],
-        "eval/audited_pass_rate": None if audited is None else audited["pass_rate"],
-        "eval/audit_gap": _difference(sampled["pass_rate"], None if audited is None else audited["pass_rate"]),
-        "eval/train_gap": _difference(trained, truth),
-        "eval/truncated_frac": sampled["truncated_frac"],
-        "eval/no_answer_frac": sampled["no_answer_frac"],
-        "eval/failed_frac": sampled["failed"] / (sampled["n"] + sampled["failed"]),
-        "eval/response_tokens": sampled["response_tokens"],
-    }
-    return [Metric(name, Last(number)) for name, number in numbers.items() if number is not None]
-
-
-def _difference(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a - b
+    return [Metric(name, Last(number)) for name, number in held_out_numbers(record).items()]

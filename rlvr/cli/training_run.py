@@ -1,7 +1,8 @@
 """A whole run: warm start, frozen reference, PPO with evaluations and checkpoints, and its run folder."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from rlvr.cli import wiring
 from rlvr.cli.alarms import Alarms
 from rlvr.cli.card_facts import card_facts
+from rlvr.cli.demonstrations import demonstrations
 from rlvr.cli.held_out import held_out_verifiers
 from rlvr.cli.interrupts import catching_interrupts
 from rlvr.cli.run_evaluations import RunEvaluations
 from rlvr.cli.summary import code_commit, peak_memory_mb, run_summary
 from rlvr.config.models import Config
-from rlvr.errors import ConfigError, JudgingFailedError, NonFiniteLossError, PromptTooLongError
+from rlvr.errors import JudgingFailedError, NonFiniteLossError, PromptTooLongError
 from rlvr.evaluation.curves import plot_curves
 from rlvr.evaluation.sources import EngineSource
 from rlvr.models.causal_lm import CausalLM
@@ -25,14 +27,13 @@ from rlvr.rollout.types import Experience, Rollout
 from rlvr.seeding import derive_seed
 from rlvr.tracking.atomic import atomic_write
 from rlvr.tracking.card import run_card
-from rlvr.tracking.metrics import Metric
 from rlvr.tracking.progress import Progress, progress
 from rlvr.tracking.run_folder import RunFolder, complete_checkpoints
 from rlvr.tracking.sinks import JsonlSink, Tracker
 from rlvr.tracking.stopwatch import Stopwatch
 from rlvr.tracking.trackers import check_trackers, open_trackers
 from rlvr.training.checkpoint import load_checkpoint, save_checkpoint, save_reference, sweep_leftovers
-from rlvr.training.sft import Demonstration, warm_start
+from rlvr.training.sft import warm_start
 from rlvr.training.trainer import Trainer
 from tasks.sampling import ProblemSampler
 
@@ -63,8 +64,7 @@ class TrainingRun:
         self._peak_memory_before_mb = 0.0
         self._commit = code_commit()  # now: the checkout may have moved on by the time the run ends
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
-        self._start_metrics: list[Metric] = []
-        self._held_out_tracker = Tracker([])
+        self._trackers = Tracker([])
         check_trackers(config.tracking.trackers)
         wiring.prepare_process(config)
         task = wiring.build_task(config)
@@ -91,35 +91,33 @@ class TrainingRun:
 
     def run(self) -> int:
         """Run to the end, or until interrupted; return the exit code: 0, or 128 plus the signal's number."""
-        if self._checkpoint is None:
-            self.folder.truncate_after(0)
-        reference = self._reference()
-        trainer = self._trainer(reference)
-        if self._checkpoint is not None:
-            state = load_checkpoint(self._checkpoint, trainer.actor_critic)
-            trainer.load_state_dict(state["trainer"])
-            self._elapsed_before_s = state["elapsed_s"]
-            self._watch.totals_s.update(state["stage_times_s"])
-            self._started = state["started"]
-            self._peak_memory_before_mb = state.get("peak_memory_mb", 0.0)
-            self.alarms.raised[:] = state.get("warnings", [])
-            self.folder.truncate_after(trainer.step_number)
-        # Opened only now: the records after the checkpoint are gone.
+        done = 0 if self._checkpoint is None else int(self._checkpoint.name.removeprefix("step_"))
+        self.folder.truncate_after(done)
         tracking = self.config.tracking
+        # Before the warm start, so that a login that is missing costs nothing; and nothing is sent of a finished run.
         others = open_trackers(
-            tracking.trackers if trainer.step_number < self.config.run.steps else [], self.folder,
-            project=tracking.project, config=self.config.model_dump(), done_steps=trainer.step_number,
+            tracking.trackers if done < self.config.run.steps else [], self.folder,
+            project=tracking.project, config=self.config.model_dump(), done_steps=done,
         )  # fmt: skip
-        trainer.tracker = Tracker([JsonlSink(self.folder.metrics_path), *others])
-        self._held_out_tracker = Tracker(others)
-        try:
-            if self._start_metrics:
-                self._held_out_tracker.log(0, self._start_metrics)
-            exit_code = self._ppo(trainer)
-        finally:
-            trainer.tracker.close()
-        self._write_summary(trainer, finished=exit_code == 0)
+        with closing(Tracker(others)) as self._trackers:
+            trainer = self._trainer(self._reference())
+            if self._checkpoint is not None:
+                state = load_checkpoint(self._checkpoint, trainer.actor_critic)
+                trainer.load_state_dict(state["trainer"])
+                self._take_up(state)
+            with closing(JsonlSink(self.folder.metrics_path)) as lines:
+                trainer.tracker = Tracker([lines, *others])
+                exit_code = self._ppo(trainer)
+            self._write_summary(trainer, finished=exit_code == 0)
         return exit_code
+
+    def _take_up(self, state: Mapping[str, Any]) -> None:
+        """Go on counting where a checkpoint left off."""
+        self._elapsed_before_s = state["elapsed_s"]
+        self._watch.totals_s.update(state["stage_times_s"])
+        self._started = state["started"]
+        self._peak_memory_before_mb = state.get("peak_memory_mb", 0.0)
+        self.alarms.remember(self.folder.read_metrics(), self.folder.read_evaluations(), state.get("warnings", []))
 
     def _reference(self) -> CausalLM:
         """Return the frozen reference; without one so far, make it by the warm start."""
@@ -140,34 +138,10 @@ class TrainingRun:
 
     def _sft(self) -> None:
         sft = self.config.sft
-        sampler = ProblemSampler(self._train_problems, derive_seed(self.config.run.seed, "demonstrations"))
-        stop_id = self._model.stop_id
-
-        def next_demonstrations(count: int) -> list[Demonstration]:
-            problems = []
-            while len(problems) < count:
-                drawn = [p for p in sampler.next(count) if p.demonstration is not None]
-                if not drawn:
-                    raise ConfigError(
-                        f"sft.steps: of {count} problems of task {self.config.task.name!r} none has a demonstration; "
-                        "set sft.steps = 0, or give the task demonstrations"
-                    )
-                problems += drawn
-            problems = problems[:count]
-            responses = self._encoder.encode_demonstrations([str(p.demonstration) for p in problems])
-            prompts = self._encoder.encode(problems)
-            for problem, prompt, response in zip(problems, prompts, responses, strict=True):
-                length = len(prompt) + len(response) + 1
-                if length > self._model.context_length:
-                    raise PromptTooLongError(
-                        f"problem {problem.id}: prompt and demonstration have {length} tokens, the model's context "
-                        f"{self._model.context_length}; leave such problems out of the data"
-                    )
-            return [
-                Demonstration(prompt_ids=prompt, response_ids=[*response, stop_id])
-                for prompt, response in zip(prompts, responses, strict=True)
-            ]
-
+        next_demonstrations = demonstrations(
+            ProblemSampler(self._train_problems, derive_seed(self.config.run.seed, "demonstrations")),
+            self._encoder, self._model, task=self.config.task.name,
+        )  # fmt: skip
         steps = warm_start(
             self._model.policy, next_demonstrations,
             steps=sft.steps, batch_size=sft.batch_size, micro_batch_size=sft.micro_batch_size, lr=sft.lr,
@@ -197,6 +171,8 @@ class TrainingRun:
         steps = self.config.run.steps
         with catching_interrupts() as interrupts, progress("PPO", steps, initial=trainer.step_number) as bar:
             interrupts.note = bar.note
+            if trainer.step_number == 0:
+                self._probe(trainer)
             while trainer.step_number < steps and not interrupts.requested:
                 try:
                     numbers = trainer.step()
@@ -226,6 +202,7 @@ class TrainingRun:
             bar.note(warning)
         if self._is_due(self.config.evaluation.every, step):
             self._evaluate("ppo", step, trainer, bar)
+            self._probe(trainer)
 
     def _is_due(self, every: int, step: int) -> bool:
         return step == self.config.run.steps or (every > 0 and step % every == 0)
@@ -244,10 +221,20 @@ class TrainingRun:
                 whole=phase != "ppo" or step == self.config.run.steps,
                 counts={**drawn, "wall_s": self._elapsed_s()}, note=bar.note if bar else print,
             )  # fmt: skip
-        if trainer:
-            self._held_out_tracker.log(step, metrics)
-        else:
-            self._start_metrics = metrics
+        if phase != "base" or not self.config.sft.steps:  # of two evaluations at step 0 a chart takes one
+            self._trackers.log(step, metrics)
+
+    def _probe(self, trainer: Trainer) -> None:
+        """Record what the policy answers to the same few held-out problems, token by token."""
+        problems = self._test_problems[: self.config.tracking.probe_problems]
+        if not problems:
+            return
+        with self._watch.measure("record"):
+            try:
+                rollouts, experience = trainer.probe(problems)
+            except JudgingFailedError:
+                return  # the evaluation has told already that responses could not be judged
+            self.folder.write_probes(trainer.step_number, rollout_records(rollouts, experience))
 
     def _elapsed_s(self) -> float:
         return self._elapsed_before_s + time.perf_counter() - self._start_s

@@ -26,6 +26,7 @@ from tasks.plugins import import_plugin_file
 from tasks.sampling import ProblemSampler
 from tasks.types import Problem, Task
 from verifiers import Verifier, load_verifier
+from verifiers.nested import load_nested
 
 
 def load_plugins(paths: Sequence[Path]) -> None:
@@ -118,20 +119,23 @@ def build_held_out_verifiers(
     if evaluation.verifier is None:
         return verifiers
     names = {problem.verifier for problem in problems}
-    return {name: _stand_in(name, evaluation.verifier, evaluation.verifier_options) for name in names}
+    options, key = evaluation.verifier_options, "evaluation.verifier"
+    return {name: _stand_in(name, evaluation.verifier, options, key, f"{key}_options") for name in names}
 
 
 def build_audits(config: Config, problems: Sequence[Problem]) -> dict[str, Mapping[str, Verifier]]:
     """Return the audit verifiers by name, each by the verifier that problems carry."""
     names = {problem.verifier for problem in problems}
     return {
-        audit: {name: _stand_in(name, audit, options) for name in names}
+        audit: {
+            name: _stand_in(name, audit, options, "evaluation.audit", f"evaluation.audit.{audit}") for name in names
+        }
         for audit, options in config.evaluation.audit.items()
     }
 
 
-def _stand_in(own: str, wanted: str, options: Mapping[str, Any]) -> Verifier:
-    return load_verifier(own if wanted == "task" else wanted, options)
+def _stand_in(own: str, wanted: str, options: Mapping[str, Any], name_key: str, options_key: str) -> Verifier:
+    return load_nested(own if wanted == "task" else wanted, options, name_key=name_key, options_key=options_key)
 
 
 def build_encoder(config: Config, model: LoadedModel) -> PromptEncoder:

@@ -289,6 +289,11 @@ class TrackingConfig(Section):
     rollouts_every: Count = Field(
         default=1, description="Steps between records of every rollout (text, tokens, KL, advantages); 0 records none."
     )
+    probe_problems: Count = Field(
+        default=8,
+        description="Held-out problems that are answered and recorded token by token at every evaluation, to follow "
+        "the same problem over the run; 0 records none.",
+    )
     trackers: list[Literal["tensorboard", "wandb", "trackio"]] = Field(
         default_factory=list,
         description='Where the metrics go besides metrics.jsonl: "tensorboard", "wandb", "trackio"; each needs its '

@@ -3,30 +3,30 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlvr.evaluation.bench_measures import MODES, Arm, curve_means, mean_gain
+from rlvr.evaluation.bench_measures import Arm, curve_means, mean_gain
 from rlvr.evaluation.bench_table import Bench
+from rlvr.evaluation.curves.canvas import COLOURS, GREY, MARKERS, fix_rate_axis, picture_style, plain, write_picture
+from rlvr.evaluation.measured import MODES
 from rlvr.evaluation.over_seeds import SeedMean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_GREY = "0.45"
-# Okabe and Ito's colours, told apart by colour-blind readers too. Real rewards are drawn solid, controls dashed.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", _GREY)
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# Real rewards are drawn solid, controls dashed.
+_COLOURS = (*COLOURS, GREY)
 _DASHES = {False: "-", True: (0, (5, 2))}
 
 
 def plot_bench(bench: Bench, outs: list[Path]) -> None:
-    """Draw the bench into each of these .png or .svg files; arms without a finished run are left out."""
-    import matplotlib as mpl
+    """Draw the bench into each of these .png or .svg files; arms without a finished run are left out.
 
-    # A context leaves the caller's own settings alone; the salt makes equal benches give equal SVG bytes.
-    with mpl.rc_context({"svg.hashsalt": "rlvr", "font.size": 11}):
+    Equal benches give equal bytes.
+    """
+    with picture_style():
         figure = _figure(bench)
         for out in outs:
-            figure.savefig(out, dpi=100, metadata={"Date": None} if out.suffix == ".svg" else None)
+            write_picture(figure, out)
 
 
 def _figure(bench: Bench) -> "Figure":
@@ -53,7 +53,7 @@ def _draw_curve(axes: "Axes", arm: Arm, index: int) -> None:
     axes.fill_between(places, lows, highs, color=colour, alpha=0.13, lw=0)
     axes.plot(
         places, [mean.value for _, mean in means], color=colour, ls=_DASHES[arm.control], lw=2,
-        marker=_MARKERS[index % len(_MARKERS)], ms=4, label=arm.name, zorder=2 if arm.control else 3,
+        marker=MARKERS[index % len(MARKERS)], ms=4, label=plain(arm.name), zorder=2 if arm.control else 3,
     )  # fmt: skip
 
 
@@ -66,9 +66,7 @@ def _finish_curves(axes: "Axes", bench: Bench) -> None:
     axes.set_ylabel(f"pass rate, {seeds}, with 95 % bands")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-    # From zero, for honesty; up to 100 % only where the curves come near it.
-    top = max(0.05, axes.dataLim.y1) if axes.has_data() else 1.0
-    axes.set_ylim(-0.03 * top, min(1.03, 1.1 * top))
+    fix_rate_axis(axes)
     axes.grid(axis="y", color="0.92")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -76,14 +74,14 @@ def _finish_curves(axes: "Axes", bench: Bench) -> None:
 
 def _draw_gains(axes: "Axes", drawn: list[tuple[int, Arm]]) -> None:
     axes.set_title("Gain over the start", loc="left", fontweight="bold", pad=12)
-    axes.axvline(0.0, color=_GREY, lw=1)
+    axes.axvline(0.0, color=GREY, lw=1)
     for row, (index, arm) in enumerate(drawn):
         colour = _COLOURS[index % len(_COLOURS)]
         for mode, lift in zip(MODES, (-0.14, 0.14), strict=True):
             gain = mean_gain(arm, mode)
             if gain is not None:
                 _draw_interval(axes, gain, row + lift, colour, hollow=mode == "sampled")
-    axes.set_yticks(range(len(drawn)), [arm.name for _, arm in drawn])
+    axes.set_yticks(range(len(drawn)), [plain(arm.name) for _, arm in drawn])
     axes.set_ylim(max(1, len(drawn)) - 0.5, -0.5)
     axes.set_xlabel("points, with 95 % intervals\nfull: greedy, hollow: sampled, ticks: seeds")
     axes.grid(axis="x", color="0.92")

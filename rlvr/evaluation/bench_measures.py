@@ -1,6 +1,5 @@
 """What the run folders of a bench say: per arm and seed, before and after training, on the same held-out problems."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr.errors import RunFolderError
+from rlvr.evaluation.curve_statistics import first_place
+from rlvr.evaluation.measured import MODES
 from rlvr.evaluation.over_seeds import SeedMean, seed_mean
+from rlvr.evaluation.per_problem import rates_by_problem
+from rlvr.evaluation.run_curve import curve_records
 from rlvr.tracking.metrics import Mean
 from rlvr.tracking.run_folder import RunFolder
-from verifiers.types import Outcome
-
-MODES = ("greedy", "sampled")
 
 ByProblem: TypeAlias = Mapping[str, float]
 """Share of right responses by problem id."""
@@ -67,13 +67,13 @@ def read_seed_run(path: Path, *, seed: int, shown: str) -> SeedRun:
     """
     folder = RunFolder.open(path)
     summary = folder.read_summary()
-    records = [record for record in folder.read_evaluations() if record["phase"] == "ppo" or record["step"] == 0]
-    if summary is None or not records:
+    points = curve_records(folder.read_evaluations())
+    if summary is None or not points:
         raise RunFolderError(f"{path} has no finished run to read; train it first")
-    # The warm start is another run's; the evaluation before SFT, where there is one, is not what PPO started from.
-    first = [record for record in records if record["phase"] != "ppo"][-1:]
-    points = [*first, *(record for record in records if record["phase"] == "ppo")]
-    rates = [{mode: _rates(folder, record, mode) for mode in MODES} for record in points]
+    rates = [
+        {mode: rates_by_problem(folder.read_responses(record["phase"], record["step"], mode)) for mode in MODES}
+        for record in points
+    ]
     common = set.intersection(*(set(found) for point in rates for found in point.values()))
     paid = [row["verify/pass_rate"] for row in folder.read_metrics() if row.get("verify/pass_rate") is not None]
     return SeedRun(
@@ -95,14 +95,6 @@ def read_seed_run(path: Path, *, seed: int, shown: str) -> SeedRun:
         wall_s=summary["wall_s"],
         commit=summary.get("commit"),
     )
-
-
-def _rates(folder: RunFolder, record: Mapping[str, Any], mode: str) -> ByProblem:
-    judged: dict[str, list[bool]] = defaultdict(list)
-    for row in folder.read_responses(record["phase"], record["step"], mode):
-        if row["outcome"] is not None:
-            judged[row["problem"]].append(row["outcome"] == Outcome.CORRECT.value)
-    return {problem: sum(found) / len(found) for problem, found in judged.items()}
 
 
 def mean_before(arm: Arm, mode: str) -> SeedMean | None:
@@ -139,18 +131,20 @@ def curve_means(arm: Arm, mode: str) -> list[tuple[int, SeedMean]]:
 
 def rollouts_to(run: SeedRun, threshold: float) -> float | None:
     """Return the rollouts after which the greedy pass rate, drawn as straight lines, first reaches `threshold`."""
-    before: tuple[float, float] | None = None
-    for point in run.curve:
-        rates = point.rates["greedy"].values()
-        if not rates:
-            return None
-        place, height = point.rollouts, sum(rates) / len(rates)
-        if height >= threshold:
-            if before is None or height == before[1]:
-                return place
-            return before[0] + (threshold - before[1]) / (height - before[1]) * (place - before[0])
-        before = (place, height)
-    return None
+    rates = [list(point.rates["greedy"].values()) for point in run.curve]
+    if not all(rates):
+        return None
+    return first_place([point.rollouts for point in run.curve], [sum(own) / len(own) for own in rates], threshold)
+
+
+def changed_problems(arm: Arm, mode: str) -> int:
+    """Return on how many problems, counted in each seed anew, training changed the pass rate at all."""
+    return sum(
+        run.rates_after[mode][problem] != rate
+        for run in arm.runs
+        for problem, rate in run.rates_before[mode].items()
+        if problem in run.rates_after[mode]
+    )
 
 
 def _mean(rates: Sequence[ByProblem], less: Sequence[ByProblem] | None = None) -> SeedMean | None:

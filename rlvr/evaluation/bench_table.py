@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr.evaluation.bench_measures import (
-    MODES,
     Arm,
     SeedRun,
+    changed_problems,
     mean_after,
     mean_before,
     mean_gain,
@@ -15,7 +15,9 @@ from rlvr.evaluation.bench_measures import (
     rollouts_to,
 )
 from rlvr.evaluation.bench_words import control_sentence, points, rate
+from rlvr.evaluation.measured import MODES
 from rlvr.evaluation.over_seeds import SeedMean
+from rlvr.tracking.rates import rate_text
 
 _NOTHING = "-"
 
@@ -114,6 +116,7 @@ def sentences(bench: Bench) -> list[str]:
                 main=bench.main_arm,
                 main_gain=main_gain,
                 lead=mean_lead(bench.main, arm, "greedy"),
+                changed=changed_problems(arm, "greedy"),
                 never_rewarded=arm.name != "lr_zero" and max(rewarded, default=None) == 0.0,
             )
             found.append(sentence)
@@ -164,6 +167,7 @@ def bench_page(bench: Bench) -> str:
         f"{bench.main_arm} on the same problems and seeds.",
         '- "rewarded" is the mean share of training responses that the arm\'s own reward called right. Held-out '
         "responses of every arm are judged by one and the same verifier.",
+        *_sampling_notes(bench),
         *_warm_start_notes(bench),
         *_commit_notes(bench),
         "",
@@ -176,6 +180,16 @@ def bench_page(bench: Bench) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _sampling_notes(bench: Bench) -> list[str]:
+    temperatures = sorted({run.after["sampled"]["temperature"] for arm in bench.arms for run in arm.runs})
+    if len(temperatures) < 2:
+        return []
+    return [
+        "- Sampled responses were drawn at the temperature that an arm trains at, and these differ "
+        f"({', '.join(f'{temperature:g}' for temperature in temperatures)}): compare the greedy rates."
+    ]
 
 
 def _warm_start_notes(bench: Bench) -> list[str]:
@@ -230,9 +244,7 @@ def _seed_table(bench: Bench, threshold: float | None) -> list[str]:
 
 
 def _record_rate(record: Mapping[str, Any]) -> str:
-    if record["pass_rate"] is None:
-        return "none judged"
-    return f"{100 * record['pass_rate']:.1f} % [{100 * record['low']:.1f}, {100 * record['high']:.1f}]"
+    return rate_text(record) or "none judged"
 
 
 def _reached(runs: Sequence[SeedRun], threshold: float) -> str:

@@ -1,19 +1,21 @@
 """Two measured policies compared on the problems that both were asked, as records for commands, pages and suites."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rlvr.errors import ConfigError
 from rlvr.evaluation import comparison_words as words
 from rlvr.evaluation.comparison_checks import check_comparable, differing_prompts, warnings_about
-from rlvr.evaluation.curve_comparison import Axis, CurveComparison, compare_curves
+from rlvr.evaluation.curve_comparison import CurveComparison, compare_curves
+from rlvr.evaluation.curves.recorded_runs import distinct_names
 from rlvr.evaluation.intervals import cluster_wilson, wilson
 from rlvr.evaluation.measured import MODES, Measured
 from rlvr.evaluation.paired import Difference, mcnemar, paired_difference, problems_needed, sign_flip_p
 from rlvr.evaluation.pass_at_k import pass_at_k
 from rlvr.evaluation.pass_rate import Rate
+from rlvr.evaluation.run_curve import Axis
 from rlvr.tracking.run_folder import RunFolder
 from verifiers.types import Outcome
 
@@ -84,8 +86,8 @@ class ModeComparison:
     """Problems that b solves more often, the largest changes first."""
     lost: Sequence[Flip]
     p: float | None
-    """Exact McNemar test; with several responses per problem the exact paired permutation test; None where the policies
-    have different numbers of responses, for then neither holds."""
+    """Exact McNemar test; with several responses per problem the exact paired permutation test, over the problems of
+    which both have as many judged; None where the policies have different numbers, for then neither holds."""
     problems_needed: int | None
     """For 80 % power if the observed difference is the true one; None when that is zero."""
     pass_at_k: Mapping[int, PairedRate]
@@ -145,6 +147,7 @@ def compare(
         RunFolderError: responses were not recorded, or their file is damaged.
     """
     check_comparable(a, b)
+    a, b = _told_apart(a, b)
     wanted = modes if modes is not None else [mode for mode in MODES if mode in a.records and mode in b.records]
     for mode in wanted:
         for own in (a, b):
@@ -163,10 +166,21 @@ def compare(
     )
 
 
+def _told_apart(a: Measured, b: Measured) -> tuple[Measured, Measured]:
+    """Return both under other names where these are the same, as those of two seed-0 of a bench."""
+    if a.name != b.name or a.origin.resolve() == b.origin.resolve():
+        return a, b
+    one, other = (
+        replace(own, name=name if own.moment is None else f"{name}@{own.moment}")
+        for own, name in zip((a, b), distinct_names([a.origin, b.origin]), strict=True)
+    )
+    return one, other
+
+
 def _curves(
     a: Measured, b: Measured, modes: Sequence[str], x: Axis, threshold: float
 ) -> Iterator[tuple[str, CurveComparison]]:
-    are_runs = a.phase == b.phase == "ppo" and a.origin.resolve() != b.origin.resolve()
+    are_runs = a.phase == b.phase == "ppo" and a.moment is b.moment is None and a.origin.resolve() != b.origin.resolve()
     for mode in modes if are_runs else ():
         found = compare_curves(RunFolder.open(a.origin), RunFolder.open(b.origin), mode, x=x, threshold=threshold)
         if found is not None:
@@ -214,13 +228,14 @@ def _compare_mode(a: Measured, b: Measured, mode: str, a_rows: Sequence[Row], b_
 
 
 def _exact_p(a_counts: Sequence[tuple[int, int]], b_counts: Sequence[tuple[int, int]]) -> float | None:
-    numbers = {n for n, _ in [*a_counts, *b_counts]}
-    if len(numbers) > 1:
+    samples = max(n for n, _ in a_counts)
+    if samples != max(n for n, _ in b_counts):
         return None
-    differences = [right_b - right_a for (_, right_a), (_, right_b) in zip(a_counts, b_counts, strict=True)]
-    if numbers == {1}:
-        return mcnemar(differences.count(1), differences.count(-1))
-    return sign_flip_p(differences)
+    # With a response missing that could not be judged, a problem's two sides could not as well have been exchanged.
+    differences = [
+        right_b - right_a for (n_a, right_a), (n_b, right_b) in zip(a_counts, b_counts, strict=True) if n_a == n_b
+    ]
+    return mcnemar(differences.count(1), differences.count(-1)) if samples == 1 else sign_flip_p(differences)
 
 
 def _by_problem(rows: Sequence[Row], path: Path) -> dict[str, list[Place]]:

@@ -10,6 +10,7 @@ from rlvr.evaluation.measured import Measured
 _CONSEQUENCES = {
     "task_options": "the same ids may stand for other problems",
     "verifier": "the difference may be the judges' and not the policies'",
+    "verifier_options": "the difference may be the judges' and not the policies'",
     "max_new_tokens": "the one with the lower limit has more responses cut off",
     "top_p": "sampled responses were drawn in different ways",
     "top_k": "sampled responses were drawn in different ways",
@@ -36,7 +37,7 @@ def warnings_about(a: Measured, b: Measured, modes: Sequence[str]) -> Iterator[s
     for own in (a, b):
         if not own.finished:
             yield f"the evaluation {own.name} was cut short; repeat its command to finish it"
-        if own.phase in ("base", "sft") and "@" not in own.name:
+        if own.phase in ("base", "sft") and own.moment is None:
             yield (
                 f"{own.name} is compared as it was before PPO, its last evaluation on all problems; "
                 f"{own.origin}@<step> names a later one"

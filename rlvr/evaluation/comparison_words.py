@@ -1,9 +1,9 @@
 """What a comparison means, in words that need no statistics."""
 
-from rlvr.evaluation.curve_comparison import Axis
 from rlvr.evaluation.curve_statistics import Reached
 from rlvr.evaluation.paired import Difference
 from rlvr.evaluation.pass_rate import Rate
+from rlvr.evaluation.run_curve import Axis
 
 
 def sentence(a: str, b: str, difference: Difference, needed: int | None, *, p: float | None) -> str:
@@ -29,6 +29,8 @@ def sentence(a: str, b: str, difference: Difference, needed: int | None, *, p: f
         f"not distinguishable at this n = {difference.n:,}: B ({b}) minus A ({a}) is "
         f"{signed_points(difference.value)} points, 95 % interval {signed_points(low)} to {signed_points(high)}; "
     )
+    if p is not None and p < 0.05:
+        text += f"but the exact test sees one ({p_text(p)}): measure more problems; "
     if needed is None:
         return text + "both are right equally often, so no number of problems is known to tell them apart"
     return text + (

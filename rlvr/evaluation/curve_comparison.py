@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from rlvr.errors import ConfigError
 from rlvr.evaluation.curve_statistics import Reached, area_under_curve, place_of_threshold, problem_areas
 from rlvr.evaluation.paired import Difference, paired_difference
 from rlvr.evaluation.pass_rate import Rate
-from rlvr.evaluation.run_curve import RunCurve, run_curve
+from rlvr.evaluation.run_curve import Axis, RunCurve, run_curve
 from rlvr.tracking.run_folder import RunFolder
-
-Axis: TypeAlias = Literal["rollouts", "step", "tokens", "wall_s"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

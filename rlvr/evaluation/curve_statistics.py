@@ -77,6 +77,16 @@ def area_under_curve(
     return Rate(value=math.fsum(areas) / len(areas), interval=cluster_wilson(areas))
 
 
+def first_place(places: Sequence[float], heights: Sequence[float], threshold: float) -> float | None:
+    """Return where a curve, drawn as straight lines between its points, first reaches `threshold`; None: never.
+
+    Args:
+        places: x of the points, growing; there may be one alone.
+    """
+    found = _first_places(np.asarray(places, dtype=np.float64), np.asarray([heights], dtype=np.float64), threshold)[0]
+    return None if math.isinf(found) else float(found)
+
+
 def place_of_threshold(
     places: Sequence[float], per_problem: Sequence[Sequence[float]], threshold: float, *, resamples: int = 2000,
     seed: int = 0,
@@ -97,8 +107,8 @@ def place_of_threshold(
     if not 0 < threshold <= 1:
         raise ValueError(f"a threshold is a pass rate above 0 and at most 1, got {threshold:g}")
     xs, table = _curve(places, per_problem)
-    value = float(_first_places(xs, table.mean(axis=1)[None, :], threshold)[0])
-    if math.isinf(value):
+    value = first_place(xs.tolist(), table.mean(axis=1).tolist(), threshold)
+    if value is None:
         return None
     found = np.sort(
         np.concatenate([_first_places(xs, curves, threshold) for curves in _resampled(table, resamples, seed)])

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     import openai
 
 _SHOWN = 300
+_LONGEST_PAUSE_S = 120.0
+"""The client gives up at once where a server asks for a longer one."""
 
 
 def endpoint_error(
@@ -28,7 +30,12 @@ def endpoint_error(
         reason = _shortened(str(error.__cause__ or error))
         return EndpointError(f"{url}{about}: not reached, {tries} tries ({reason}); check that the server runs there")
     if isinstance(error, openai.APIStatusError):
-        code = error.status_code
+        code, pause_s = error.status_code, _pause_s(error)
+        if pause_s > _LONGEST_PAUSE_S:
+            return EndpointError(
+                f"{url}{about}: refused, HTTP {code}: {_said(error)}; it asks for a pause of {pause_s:.0f} s, so come "
+                "back after it, and set --requests-per-minute"
+            )
         again = f"after {tries} tries" if code in (408, 409, 429) or code >= 500 else "and would again"
         return EndpointError(f"{url}{about}: refused {again}, HTTP {code}: {_said(error)}; {_advice(code)}")
     return EndpointError(f"{url}{about}: {_shortened(str(error))}")
@@ -37,6 +44,14 @@ def endpoint_error(
 def refusal(error: "openai.APIStatusError") -> str:
     """Return what the server says about a request that it refuses."""
     return _said(error)
+
+
+def _pause_s(error: "openai.APIStatusError") -> float:
+    """Return how long the server wants to be left alone, 0 where it does not say so in seconds."""
+    try:
+        return float(error.response.headers.get("retry-after", 0))
+    except ValueError:
+        return 0.0  # a date
 
 
 def _advice(code: int) -> str:

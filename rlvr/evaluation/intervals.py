@@ -30,7 +30,7 @@ def wilson(successes: float, n: int, *, confidence: float = 0.95) -> Interval:
         raise ValueError(f"an interval needs at least one trial, got n = {n}")
     if not 0 <= successes <= n:
         raise ValueError(f"successes must lie between 0 and n = {n}, got {successes}")
-    return _score_interval(successes / n, n, confidence)
+    return score_interval(successes / n, n, _normal_quantile(confidence))
 
 
 def cluster_wilson(per_problem_means: Sequence[float], *, confidence: float = 0.95) -> Interval:
@@ -56,14 +56,20 @@ def cluster_wilson(per_problem_means: Sequence[float], *, confidence: float = 0.
     """
     means = _rates(per_problem_means)
     n, p = means.size, float(means.mean())
-    if means.min() == means.max():
+    # Equal rates that were worked out in different ways may differ in their last digit.
+    if means.max() - means.min() < 1e-12:
         return wilson(float(means[0]) * n, n, confidence=confidence)
     worth = n * p * (1 - p) / float(means.var(ddof=1))
-    return _score_interval(p, worth, confidence)
+    return score_interval(p, worth, _normal_quantile(confidence))
 
 
-def _score_interval(p: float, n: float, confidence: float) -> Interval:
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+def score_interval(p: float, n: float, quantile: float) -> Interval:
+    """Return the score interval of a proportion that is worth `n` trials, whole or not.
+
+    Args:
+        quantile: how many standard errors it reaches: 1.96, or Student's where the spread is known from few numbers.
+    """
+    z = quantile
     centre = p + z * z / (2 * n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
@@ -71,6 +77,10 @@ def _score_interval(p: float, n: float, confidence: float) -> Interval:
     low = 0.0 if p == 0 else (centre - half) / scale
     high = 1.0 if p == 1 else (centre + half) / scale
     return Interval(low=low, high=high)
+
+
+def _normal_quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def _rates(per_problem_means: Sequence[float]) -> npt.NDArray[np.float64]:

@@ -29,6 +29,8 @@ class Measured:
     """"base", "sft" or "ppo"; None for an evaluation folder."""
     step: int | None
     """PPO steps done; None for an evaluation folder."""
+    moment: str | None
+    """What a run's evaluation was chosen by: "sft", "40"; None for a run as a whole and for an evaluation folder."""
     task: str | None
     split: str | None
     settings: Mapping[str, Any]
@@ -79,7 +81,8 @@ def load_measured(text: str) -> Measured:
             raise RunFolderError(f"{text}: {path} is a single evaluation, so leave out @{moment}")
         return _from_evaluation(path)
     if not (path / "config.toml").is_file():
-        what = "has neither evaluation.json nor config.toml" if path.is_dir() else "does not exist"
+        absent = "is a file" if path.exists() else "does not exist"
+        what = "has neither evaluation.json nor config.toml" if path.is_dir() else absent
         raise RunFolderError(
             f"{path} {what}; give a folder that `rlvr eval` or `rlvr train` made, or RUN@sft, RUN@base, RUN@<step>"
         )
@@ -91,12 +94,17 @@ def _from_evaluation(path: Path) -> Measured:
     modes = record.get("modes") or {}
     settings = {name: record[name] for name in ("task_options", "verifier") if record.get(name) is not None}
     settings |= record.get("sampling") or {}
-    settings |= (record.get("identity") or {}).get("prompts") or {}
+    identity = record.get("identity") or {}
+    settings |= identity.get("prompts") or {}
+    if "held_out_verifier" in identity:
+        held_out = identity["held_out_verifier"]
+        settings["verifier_options"] = (held_out if held_out["name"] else identity["verifier"])["options"]
     return Measured(
         name=record.get("name") or path.resolve().name,
         origin=path,
         phase=None,
         step=None,
+        moment=None,
         task=record.get("task"),
         split=record.get("split"),
         settings=settings,
@@ -107,9 +115,10 @@ def _from_evaluation(path: Path) -> Measured:
 
 
 def _from_run(folder: RunFolder, moment: str | None) -> Measured:
-    evaluations = folder.read_evaluations()
-    if not evaluations:
+    recorded = folder.read_evaluations()
+    if not recorded:
         raise RunFolderError(f"{folder.path} has no evaluation yet; the first is made before PPO starts")
+    evaluations = [record for record in recorded if record["split"] == recorded[0]["split"]]
     record = _last_whole(evaluations) if moment is None else _at(folder, evaluations, moment)
     phase, step = record["phase"], record["step"]
     config = _config(folder)
@@ -118,6 +127,7 @@ def _from_run(folder: RunFolder, moment: str | None) -> Measured:
         origin=folder.path,
         phase=phase,
         step=step,
+        moment=moment,
         task=config.get("task", {}).get("name"),
         split=record["split"],
         settings=_run_settings(config),
@@ -128,9 +138,8 @@ def _from_run(folder: RunFolder, moment: str | None) -> Measured:
 
 
 def _last_whole(evaluations: list[dict[str, Any]]) -> dict[str, Any]:
-    own = [record for record in evaluations if record["split"] == evaluations[0]["split"]]
-    most = max(record["problems"] for record in own)
-    return [record for record in own if record["problems"] == most][-1]
+    most = max(record["problems"] for record in evaluations)
+    return [record for record in evaluations if record["problems"] == most][-1]
 
 
 def _at(folder: RunFolder, evaluations: list[dict[str, Any]], moment: str) -> dict[str, Any]:
@@ -156,7 +165,8 @@ def _config(folder: RunFolder) -> dict[str, Any]:
 def _run_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     task, evaluation, rollout = (config.get(name, {}) for name in ("task", "evaluation", "rollout"))
     verifier = evaluation.get("verifier") or task.get("verifier") or "task"
-    settings = {"task_options": task.get("options", {}), "verifier": verifier}
+    options = (evaluation if evaluation.get("verifier") else task).get("verifier_options", {})
+    settings = {"task_options": task.get("options", {}), "verifier": verifier, "verifier_options": options}
     settings |= {name: rollout[name] for name in ("max_new_tokens", "top_p", "top_k") if name in rollout}
     if "model" in config:
         settings |= {name: config["model"].get(name) for name in ("chat_template", "system_prompt")}

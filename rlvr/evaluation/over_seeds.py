@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rlvr.evaluation.intervals import Interval, wilson
-
-_GRID = 20001
+from rlvr.evaluation.intervals import Interval, cluster_wilson, score_interval, wilson
+from rlvr.evaluation.paired import difference_interval
+from rlvr.evaluation.student import seed_interval, t_quantile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,12 +45,16 @@ def seed_mean(measured: npt.ArrayLike, *, rates: bool = False) -> SeedMean:
 
     The squared standard error is var(seed means) / S + var(problem means) / P, with t quantiles at Satterthwaite's
     degrees of freedom. That counts the noise of a single response twice, hence is a little wide, and never treats the
-    same problem under several seeds as several problems.
+    same problem under several seeds as several problems. Around a rate it becomes the score interval, which stays
+    within [0, 1] by itself.
+
+    One seed has the intervals of single measurements: `wilson` or `cluster_wilson` for rates, that of
+    `paired_difference` for differences. So have seeds and problems that show no spread at all, for that is no
+    certainty.
 
     Args:
         measured: [S P] a rate or a difference; paired comparisons are made by handing in differences.
-        rates: whether these are rates in [0, 1] and not differences of such. Where all are equal the interval is then
-            Wilson's, of as many trials as there are problems: no spread seen is not certainty.
+        rates: whether these are rates in [0, 1] and not differences of such.
 
     Raises:
         ValueError: it is empty, or not a table.
@@ -58,43 +62,33 @@ def seed_mean(measured: npt.ArrayLike, *, rates: bool = False) -> SeedMean:
     table = np.asarray(measured, dtype=np.float64)
     if table.ndim != 2 or table.size == 0:
         raise ValueError(f"expected a table of seeds by problems, got shape {table.shape}")
-    seeds, problems = table.shape
-    value = float(table.mean())
-    lowest = 0.0 if rates else -1.0
-
-    def interval(half: float) -> Interval:
-        return Interval(low=max(lowest, value - half), high=min(1.0, value + half))
-
-    parts = [(float(table.mean(axis=0).var(ddof=1)) / problems, problems - 1)] if problems > 1 else []
-    over_seeds = None
-    if seeds > 1:
-        of_seeds = float(table.mean(axis=1).var(ddof=1)) / seeds
-        parts.append((of_seeds, seeds - 1))
-        over_seeds = interval(t_quantile(0.975, seeds - 1) * math.sqrt(of_seeds))
-    squared = sum(variance for variance, _ in parts)
-    half = 0.0
-    if squared > 0:
-        freedom = squared**2 / sum(variance**2 / degrees for variance, degrees in parts)
-        half = t_quantile(0.975, freedom) * math.sqrt(squared)
+    per_seed = tuple(float(mean) for mean in table.mean(axis=1))
     return SeedMean(
-        value=value,
-        interval=wilson(value * problems, problems) if rates and table.min() == table.max() else interval(half),
-        over_seeds=over_seeds,
-        per_seed=tuple(float(mean) for mean in table.mean(axis=1)),
-        problems=problems,
+        value=float(table.mean()),
+        interval=_interval(table, rates=rates),
+        over_seeds=seed_interval(per_seed, lowest=0.0 if rates else -1.0) if len(per_seed) > 1 else None,
+        per_seed=per_seed,
+        problems=table.shape[1],
     )
 
 
-def t_quantile(p: float, freedom: float) -> float:
-    """Return the quantile of Student's t for 0.5 <= p < 1 and at least one degree of freedom, whole or not.
-
-    Under t = sqrt(freedom) tan(angle) the density is cos(angle) ** (freedom - 1), smooth on a finite range; good to
-    five digits.
-    """
-    if freedom > 1e4:
-        freedom = 1e4  # the normal's quantile to four digits, and cosines to higher powers underflow
-    angles = np.linspace(0.0, math.pi / 2, _GRID)
-    density = np.cos(angles) ** (freedom - 1)
-    area = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    angle = float(np.interp((2 * p - 1) * area[-1], area, angles))
-    return math.sqrt(freedom) * math.tan(angle)
+def _interval(table: npt.NDArray[np.float64], *, rates: bool) -> Interval:
+    seeds, problems = table.shape
+    value = float(table.mean())
+    if seeds == 1 or np.ptp(table) < 1e-12:
+        row = table.mean(axis=0)
+        if not rates:
+            return difference_interval(row)
+        return wilson(float(row.sum()), problems) if set(row) <= {0.0, 1.0} else cluster_wilson(row.tolist())
+    parts = [(float(table.mean(axis=1).var(ddof=1)) / seeds, seeds - 1)]
+    if problems > 1:
+        parts.append((float(table.mean(axis=0).var(ddof=1)) / problems, problems - 1))
+    squared = sum(variance for variance, _ in parts)
+    if squared < 1e-24:
+        # What one seed gained another lost, problem by problem: no spread of means, and still none of certainty.
+        return cluster_wilson(table[0].tolist()) if rates else difference_interval(table[0])
+    quantile = t_quantile(0.975, squared**2 / sum(variance**2 / degrees for variance, degrees in parts))
+    if rates:
+        return score_interval(value, value * (1 - value) / squared, quantile)
+    half = quantile * math.sqrt(squared)
+    return Interval(low=max(-1.0, value - half), high=min(1.0, value + half))

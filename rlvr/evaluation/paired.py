@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr.evaluation.intervals import Interval
-from rlvr.evaluation.over_seeds import t_quantile
+from rlvr.evaluation.student import t_quantile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,9 +62,9 @@ def paired_difference(
         )
     if first.size == 0:
         raise ValueError("a difference needs at least one problem, got none")
-    differences = second - first
-    interval = _resampled(differences, confidence, resamples, seed)
-    return Difference(value=float(differences.mean()), interval=interval, n=differences.size)
+    differences = _exact(second - first)
+    interval = difference_interval(differences, seed=seed, confidence=confidence, resamples=resamples)
+    return Difference(value=float(_exact(differences.mean())), interval=interval, n=differences.size)
 
 
 def _in_unit_range(values: Sequence[float]) -> npt.NDArray[np.float64]:
@@ -74,7 +74,17 @@ def _in_unit_range(values: Sequence[float]) -> npt.NDArray[np.float64]:
     return array
 
 
-def _resampled(differences: npt.NDArray[np.float64], confidence: float, resamples: int, seed: int) -> Interval:
+def _exact(numbers: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return numbers without what rounding left: 2/3 - 1/3 and 1 - 2/3 are one difference, and opposites cancel."""
+    # Adding zero turns -0 into 0.
+    return np.round(np.asarray(numbers, dtype=np.float64), 12) + 0.0
+
+
+def difference_interval(
+    differences: npt.ArrayLike, *, seed: int = 0, confidence: float = 0.95, resamples: int = 4000
+) -> Interval:
+    """Return the interval of the mean of per-problem differences, as `paired_difference` has it."""
+    differences = _exact(differences)
     changed = differences[differences != 0]
     usual = math.sqrt(float((changed**2).mean())) if changed.size else 1.0
     # How often each value occurs is all that matters about a resample, and there are few values.
@@ -85,7 +95,7 @@ def _resampled(differences: npt.NDArray[np.float64], confidence: float, resample
     wide = math.sqrt(n / (n - 1)) * t_quantile(0.5 + confidence / 2, n - 1)
     tail = NormalDist().cdf(-wide)
     drawn = np.random.default_rng(seed).multinomial(n, weights / n, size=resamples)
-    low, high = np.quantile(drawn @ values / n, [tail, 1 - tail])
+    low, high = _exact(np.quantile(drawn @ values / n, [tail, 1 - tail]))
     return Interval(low=float(low), high=float(high))
 
 
@@ -145,10 +155,10 @@ def problems_needed(differences: Sequence[float], *, power: float = 0.8, confide
     Raises:
         ValueError: there are no problems.
     """
-    array = np.asarray(differences, dtype=np.float64)
+    array = _exact(differences)
     if array.size == 0:
         raise ValueError("a difference needs at least one problem, got none")
-    mean, squared = float(array.mean()), float((array**2).mean())
+    mean, squared = float(_exact(array.mean())), float((array**2).mean())
     if mean == 0:
         return None
     normal = NormalDist()

@@ -63,7 +63,7 @@ class PassRate:
     temperature: float
     samples_per_problem: int
     pass_at_k: Mapping[int, Rate]
-    """Chance that at least one of k responses is right, unbiased, by k = 1, 2, 4, ... up to the responses per problem;
+    """Chance that at least one of k responses is right, unbiased, by k = 1, 2, 4, ... and the responses per problem;
     empty with one response per problem."""
     pass_hat_k: Mapping[int, Rate]
     """pass^k: chance that all of k responses are right, unbiased."""
@@ -105,7 +105,8 @@ def pass_rate(rows: Sequence[Row], *, temperature: float) -> PassRate:
     n, correct = sum(judged for judged, _ in counts), sum(right for _, right in counts)
     # A problem with a response that could not be judged has too few for the largest k.
     fewest = min((judged for judged, _ in counts), default=0)
-    ks = [k for k in (2**power for power in range(samples.bit_length())) if k <= fewest] if samples > 1 else []
+    wanted = sorted({*(2**power for power in range(samples.bit_length())), samples}) if samples > 1 else []
+    ks = [k for k in wanted if k <= fewest]
     judged_rows = [row for row in rows if row["outcome"] is not None]
     return PassRate(
         pass_rate=correct / n if n else None,

@@ -1,11 +1,26 @@
 """What an evaluation found on each problem, in one line each."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tasks.types import Problem
 from verifiers.types import Outcome
+
+
+def counts_by_problem(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Return (responses judged, of these right) of each problem that has any judged, in order."""
+    counts: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        if row["outcome"] is not None:
+            judged, right = counts.get(row["problem"], (0, 0))
+            counts[row["problem"]] = (judged + 1, right + (row["outcome"] == Outcome.CORRECT.value))
+    return counts
+
+
+def rates_by_problem(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the share of right responses among the judged ones of each problem that has any, in order."""
+    return {problem: right / judged for problem, (judged, right) in counts_by_problem(rows).items()}
 
 
 def problem_records(

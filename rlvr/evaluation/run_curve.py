@@ -1,12 +1,15 @@
 """The held-out curve of a run, problem by problem: what statistics over whole curves are made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rlvr.errors import RunFolderError
+from rlvr.evaluation.per_problem import rates_by_problem
 from rlvr.tracking.run_folder import RunFolder
-from verifiers.types import Outcome
+
+Axis: TypeAlias = Literal["step", "rollouts", "tokens", "wall_s"]
+"""What a curve can run over, as evaluations record it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,14 +26,26 @@ class RunCurve:
         """Ids, in the order of the first evaluation."""
         return list(self.rates[0])
 
-    def places(self, x: str) -> list[float] | None:
-        """Return the x of each point, such as its "rollouts"; None where it was not recorded."""
+    def places(self, x: Axis) -> list[float] | None:
+        """Return the x of each point; None where it was not recorded."""
         values = [record.get(x) for record in self.records]
         return None if None in values else [float(value) for value in values if value is not None]
 
     def table(self, problems: Sequence[str]) -> list[list[float]]:
         """Return [points][problems] the pass rate on each of these problems."""
         return [[rates[problem] for problem in problems] for rates in self.rates]
+
+
+def curve_records(evaluations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the evaluations that make a run's curve: of what PPO started from, then one for each step evaluated.
+
+    Another split evaluated later does not belong to it; of a step measured twice the last counts; the base model
+    before a warm start is not a point of PPO's curve.
+    """
+    own = [record for record in evaluations if record["split"] == evaluations[0]["split"]]
+    latest = {(record["phase"], record["step"]): record for record in own}
+    base, sft, ppo = ([latest[key] for key in sorted(latest) if key[0] == phase] for phase in ("base", "sft", "ppo"))
+    return [*(sft or base)[-1:], *ppo]
 
 
 def run_curve(folder: RunFolder, mode: str) -> RunCurve | None:
@@ -41,15 +56,10 @@ def run_curve(folder: RunFolder, mode: str) -> RunCurve | None:
     Raises:
         RunFolderError: a file of responses is damaged.
     """
-    evaluations = folder.read_evaluations()
-    own = [record for record in evaluations if record["split"] == evaluations[0]["split"] and record.get(mode)]
-    # Of a step measured twice the last counts; the base model before a warm start is not a point of PPO's curve.
-    latest = {(record["phase"], record["step"]): record for record in own}
-    base, sft, ppo = ([latest[key] for key in sorted(latest) if key[0] == phase] for phase in ("base", "sft", "ppo"))
     points = [
         (record, rates_by_problem(folder.read_responses(record["phase"], record["step"], mode)))
-        for record in [*(sft or base)[-1:], *ppo]
-        if folder.responses_path(record["phase"], record["step"], mode).exists()
+        for record in curve_records(folder.read_evaluations())
+        if record.get(mode) and folder.responses_path(record["phase"], record["step"], mode).exists()
     ]
     if len(points) < 2:
         return None
@@ -60,14 +70,3 @@ def run_curve(folder: RunFolder, mode: str) -> RunCurve | None:
         records=[record for record, _ in points],
         rates=[{problem: rates[problem] for problem in common} for _, rates in points],
     )
-
-
-def rates_by_problem(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the share of right responses among the judged ones of each problem that has any, in order."""
-    counts: dict[str, list[int]] = {}
-    for row in rows:
-        if row["outcome"] is not None:
-            count = counts.setdefault(row["problem"], [0, 0])
-            count[0] += row["outcome"] == Outcome.CORRECT.value
-            count[1] += 1
-    return {problem: right / judged for problem, (right, judged) in counts.items()}

@@ -8,6 +8,9 @@ from rlvr.rollout.prompts import PromptEncoder
 from rlvr.rollout.types import Finish, RolloutEngine, Sampling
 from tasks.types import Problem
 
+PROBLEMS_AT_ONCE = 128
+"""Of an evaluation of a policy in this process."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
@@ -40,7 +43,9 @@ class EngineSource:
         problems_at_once: another number draws other responses, for each call has a seed of its own.
     """
 
-    def __init__(self, engine: RolloutEngine, encoder: PromptEncoder, *, problems_at_once: int = 128) -> None:
+    def __init__(
+        self, engine: RolloutEngine, encoder: PromptEncoder, *, problems_at_once: int = PROBLEMS_AT_ONCE
+    ) -> None:
         self._engine = engine
         self._encoder = encoder
         self.problems_at_once = problems_at_once

@@ -42,6 +42,13 @@ def _reference_text(reference: Any) -> str:
     if dataclasses.is_dataclass(reference) and not isinstance(reference, type):
         fields = [f"{field.name}={_reference_text(getattr(reference, field.name))}" for field in _compared(reference)]
         return f"{type(reference).__name__}({', '.join(fields)})"
+    if isinstance(reference, set | frozenset):  # whose order is another one in each process
+        return f"{type(reference).__name__}({', '.join(sorted(map(_reference_text, reference)))})"
+    if isinstance(reference, list | tuple):
+        return f"{type(reference).__name__}({', '.join(map(_reference_text, reference))})"
+    if isinstance(reference, Mapping):
+        pairs = (f"{key!r}: {_reference_text(value)}" for key, value in reference.items())
+        return f"{type(reference).__name__}({', '.join(pairs)})"
     # What object itself writes holds an address, which no other process would write again.
     return type(reference).__name__ if type(reference).__repr__ is object.__repr__ else repr(reference)
 

@@ -40,7 +40,8 @@ def outlines(lines: Iterable[bytes]) -> list[Outline]:
     found = []
     for row, line in enumerate(lines):
         record = json.loads(line.partition(_FIRST_LIST)[0].rstrip().removesuffix(b"}") + b"}")
-        problem, advantages = str(record["problem"]), _list(line, b"advantages")
+        problem = str(record["problem"])
+        advantages = [float(number) for number in _list(line, b"advantages") if number.strip() != b"null"]
         found.append(
             Outline(
                 row=row,
@@ -48,7 +49,7 @@ def outlines(lines: Iterable[bytes]) -> list[Outline]:
                 sample=seen[problem],
                 outcome=record.get("outcome"),
                 truncated=record.get("finish") == "length",
-                advantage=sum(map(float, advantages)) / len(advantages) if advantages else None,
+                advantage=sum(advantages) / len(advantages) if advantages else None,
                 kl=record.get("kl") or 0.0,
                 tokens=len(_list(line, b"token_ids")),
             )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlvr.report.run_data import RunData
+from rlvr.report.series import reached
 from rlvr.tracking.progress import duration
 
 _STAGES = ("rollout", "judge", "experience", "update")
@@ -13,10 +14,10 @@ def facts(run: RunData) -> list[list[str]]:
     """Return what was run as pairs of label and text; what is not known is left out."""
     summary, value = run.summary, run.value
     steps, planned = (run.metrics[-1]["step"] if run.metrics else 0), value("run", "steps")
-    last = run.evaluations[-1] if run.evaluations else {}
     rows: list[tuple[str, Any]] = [
         ("task", _with_options(value("task", "name"), value("task", "options"))),
-        ("verifier", _with_options(value("task", "verifier"), value("task", "verifier_options"))),
+        ("verifier", _with_options(_verifier(run), value("task", "verifier_options"))),
+        ("held-out verifier", _with_options(value("evaluation", "verifier"), value("evaluation", "verifier_options"))),
         ("audits", ", ".join(value("evaluation", "audit") or {})),
         ("model", value("model", "name")),
         ("algorithm", value("algorithm", "preset")),
@@ -26,8 +27,8 @@ def facts(run: RunData) -> list[list[str]]:
         ("longest response", _counted(value("rollout", "max_new_tokens"), "tokens")),
         ("seed", value("run", "seed")),
         ("steps", f"{steps:,} of {planned:,}" if planned is not None and planned != steps else f"{steps:,}"),
-        ("rollouts", _number(summary.get("rollouts", last.get("rollouts")))),
-        ("tokens drawn", _number(summary.get("tokens", last.get("tokens")))),
+        ("rollouts", _number(summary.get("rollouts", reached(run, "rollouts")))),
+        ("tokens drawn", _number(summary.get("tokens", reached(run, "tokens")))),
         ("held-out problems", _held_out(run)),
         ("started", summary.get("started")),
         ("took", duration(summary["wall_s"]) if summary.get("wall_s") else None),
@@ -85,6 +86,12 @@ def failures(run: RunData) -> list[dict[str, Any]]:
 
 def _failure(what: str, count: int | None, share: float | None, text: str) -> dict[str, Any]:
     return {"what": what, "count": count, "share": None if share is None else float(f"{share:.3g}"), "text": text}
+
+
+def _verifier(run: RunData) -> str:
+    own = run.value("task", "verifier")
+    names = (run.summary.get("verifier") or {}).get("names")  # those of the problems, once the run has ended
+    return own or (", ".join(names) if names else "the task's own")
 
 
 def _with_options(name: str | None, options: Mapping[str, Any] | None) -> str | None:

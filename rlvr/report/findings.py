@@ -1,5 +1,6 @@
 """What a report warns of: what the run's numbers say, and what its readers should keep in mind about them."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ def _unfinished(run: RunData) -> Finding | None:
         level="note",
         title=f"The run has not finished: {done} of {'?' if planned is None else planned} steps",
         text="The numbers are those of its last step. If nothing works on it any more, go on with "
-        f"`rlvr train --resume {run.folder.path}`.",
+        f"`rlvr train --resume {shlex.quote(str(run.folder.path))}`.",
         step=done,
     )
 

@@ -1,13 +1,14 @@
 """The one sentence of a report: what the held-out pass rate was before and after, and whether that is chance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rlvr.evaluation.comparison_words import difference_text, p_text
+from rlvr.evaluation.intervals import wilson
 from rlvr.evaluation.paired import Difference, mcnemar, paired_difference, problems_needed
-from rlvr.report.rounding import rate_text
 from rlvr.report.run_data import RunData
+from rlvr.tracking.rates import rate_text
 from verifiers.types import Outcome
 
 SIGNIFICANT = 0.05
@@ -24,6 +25,9 @@ class Paired:
     p: float
     """McNemar's exact test, two-sided."""
     difference: Difference
+    before: str
+    """The pass rate on these problems, with its interval."""
+    after: str
     problems_needed: int | None
     """To see a difference as large as this one with 80 % power; None where there is none."""
 
@@ -88,7 +92,9 @@ def _text(
         return f"{so_far}Greedy held-out pass rate went from {first} to {last} (n = {n})."
     flips = f"{paired.gained} problems gained, {paired.lost} lost, exact McNemar {p_text(paired.p)}"
     common = paired.difference.n
-    where = f"n = {n}; " if common == n == before["greedy"]["n"] else f"on the {common} problems that both asked: "
+    where = f"n = {n}; "
+    if not common == n == before["greedy"]["n"]:
+        first, last, where = paired.before, paired.after, f"on the {common} problems that both asked: "
     if not paired.distinguishable:
         return (
             f"{so_far}Greedy held-out pass rate {last}, not distinguishable from the {first} it began with "
@@ -133,5 +139,14 @@ def _paired(run: RunData, before: Mapping[str, Any], after: Mapping[str, Any]) -
         lost=lost,
         p=mcnemar(gained, lost),
         difference=paired_difference(one, other),
+        before=_rate(one),
+        after=_rate(other),
         problems_needed=problems_needed([y - x for x, y in zip(one, other, strict=True)]),
     )
+
+
+def _rate(right: Sequence[float]) -> str:
+    interval = wilson(sum(right), len(right))
+    text = rate_text({"pass_rate": sum(right) / len(right), "low": interval.low, "high": interval.high})
+    assert text is not None
+    return text

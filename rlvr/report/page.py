@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 SCRIPTS = (
-    "page.js", "charts.js", "curves.js", "metrics.js", "tokens.js", "browser.js", "heldout.js", "summary.js",
-    "report.js",
+    "page.js", "charts.js", "curves.js", "metrics.js", "tokens.js", "kinds.js", "browser.js", "heldout.js",
+    "summary.js", "report.js",
 )  # fmt: skip
 """The page's JavaScript, in the order in which it is joined into one module."""
 

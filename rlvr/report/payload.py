@@ -9,7 +9,7 @@
      "warnings": [{"level": "alarm"|"warning"|"note", "title", "text", "step", "metric"}],
      "evaluations": [{"phase", "step", "rollouts", "tokens", "wall_s", "train_pass_rate", "greedy" and "sampled":
          {"pass_rate", "low", "high", "n", "pass_at_k", "truncated_frac", "no_answer_frac"}|null,
-         "audit": {name: {"pass_rate", "low", "high"}}}],
+         "audit": {name: {"pass_rate", "low", "high"}}, "metrics": {"eval/...": number}}],
      "steps": {"step", "rollouts", "tokens", "wall_s": [number|null]}, "metrics": {name: [number|null]},
      "times": [{"stage", "seconds", "share"}], "failures": [{"what", "count", "share", "text"}],
      "browser": see rollout_browser.py, "heldout": see held_out_texts.py}],
@@ -32,6 +32,7 @@ from rlvr.report.rounding import short
 from rlvr.report.run_data import RunData, read_run
 from rlvr.report.series import step_columns
 from rlvr.report.token_texts import run_tokenizer
+from rlvr.tracking.held_out_numbers import held_out_numbers
 from rlvr.tracking.names import NAMES
 from rlvr.tracking.run_folder import RunFolder
 
@@ -61,14 +62,15 @@ def build_payload(
     runs = [read_run(folder) for folder in folders]
     notes: list[str] = []
     records = []
-    for run in runs:
+    for run, name in zip(runs, _names(runs), strict=True):
         others = [other for other in runs if other is not run]
-        record, own_notes = _run(run, others, texts_bytes / len(runs), problems)
+        record, own_notes = _run(run, name, others, texts_bytes / len(runs), problems)
         records.append(record)
         notes += own_notes
     compared, own_notes = comparison(*runs) if len(runs) == 2 else (None, [])
     notes += own_notes
     names = {name for record in records for name in record["metrics"]}
+    names |= {name for record in records for one in record["evaluations"] for name in one["metrics"]}
     names |= {warning["metric"] for record in records for warning in record["warnings"] if warning["metric"]}
     return {
         "title": runs[0].folder.name if len(runs) == 1 else f"{len(runs)} runs",
@@ -82,20 +84,26 @@ def build_payload(
     }
 
 
+def _names(runs: Sequence[RunData]) -> list[str]:
+    """Return what the page calls the runs: their folders' names, or the paths of those of the same name."""
+    names = [run.folder.name for run in runs]
+    return [name if names.count(name) == 1 else str(run.folder.path) for run, name in zip(runs, names, strict=True)]
+
+
 def _run(
-    run: RunData, others: Sequence[RunData], texts_bytes: float, problems: int
+    run: RunData, name: str, others: Sequence[RunData], texts_bytes: float, problems: int
 ) -> tuple[dict[str, Any], list[str]]:
     axes, metrics, thinned = step_columns(run)
     first = headline(run)
     held_out_budget = Budget(HELD_OUT_SHARE * texts_bytes)
     held_out, held_out_notes = held_out_texts(run.folder, run.evaluations, held_out_budget)
     rest = Budget(texts_bytes * (1 - HELD_OUT_SHARE) + held_out_budget.left_bytes)
-    critic = "critic/explained_variance" in metrics
+    critic = "critic/value_mean" in metrics
     browser, browser_notes = rollout_browser(
         run.folder, run_tokenizer(run.folder), rest, problems=problems, critic=critic
     )
     record = {
-        "name": run.folder.name,
+        "name": name,
         "path": str(run.folder.path),
         "finished": run.finished,
         "facts": facts(run),
@@ -122,6 +130,7 @@ def _evaluation(record: Mapping[str, Any]) -> dict[str, Any]:
         "greedy": _mode(record.get("greedy")),
         "sampled": _mode(sampled),
         "audit": {name: _rate(audit, "pass_rate") for name, audit in (sampled.get("audit") or {}).items()},
+        "metrics": {name: short(number) for name, number in held_out_numbers(record).items()},
     }
 
 

@@ -1,8 +1,7 @@
-"""Numbers as the page gets them, short, and as people read them."""
+"""Numbers as the page gets them: short."""
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 SIGNIFICANT_DIGITS = 4
 
@@ -17,12 +16,3 @@ def short(value: float | None) -> float | int | None:
 
 def shorts(values: Iterable[float | None]) -> list[float | int | None]:
     return [short(value) for value in values]
-
-
-def rate_text(rate: Mapping[str, Any] | None) -> str | None:
-    """Return a pass rate with its 95 % interval: "51.2 % [46.8, 55.6]"; None where nothing was judged."""
-    if not rate or rate.get("pass_rate") is None:
-        return None
-    low, high = rate.get("low"), rate.get("high")
-    interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
-    return f"{100 * rate['pass_rate']:.1f} %{interval}"

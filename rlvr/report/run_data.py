@@ -9,6 +9,9 @@ from rlvr.errors import RunFolderError
 from rlvr.tracking.findings import Setting
 from rlvr.tracking.run_folder import RunFolder
 
+_LASTING = ("name", "task", "model", "algorithm", "seed", "commit", "versions", "machine", "started", "verifier")
+"""What a summary says that further steps do not change."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunData:
@@ -21,11 +24,14 @@ class RunData:
     metrics: list[dict[str, Any]]
     evaluations: list[dict[str, Any]]
     summary: Mapping[str, Any]
-    """Empty before the run has ended or stopped for the first time."""
+    """Empty before the run has ended or stopped for the first time, and of a run that goes on since then without what
+    its later steps have changed."""
 
     @property
     def finished(self) -> bool:
-        return bool(self.summary.get("finished"))
+        """Whether it has made all its steps, those included by which a finished run was made longer."""
+        planned = self.value("run", "steps", 0)
+        return bool(self.summary.get("finished")) and self.summary.get("steps", planned) >= planned
 
     @property
     def setting(self) -> Setting:
@@ -55,11 +61,20 @@ def read_run(folder: RunFolder) -> RunData:
         config = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RunFolderError(f"{folder.config_path} is not valid TOML: {error}; restore the file") from error
+    metrics = folder.read_metrics()
     return RunData(
         folder=folder,
         config_text=text,
         config=config,
-        metrics=folder.read_metrics(),
+        metrics=metrics,
         evaluations=folder.read_evaluations(),
-        summary=folder.read_summary() or {},
+        summary=_up_to_date(folder.read_summary() or {}, metrics[-1]["step"] if metrics else 0),
     )
+
+
+def _up_to_date(summary: Mapping[str, Any], step: int) -> Mapping[str, Any]:
+    """Return what a summary says that holds at this step, too."""
+    if summary.get("steps", step) >= step:
+        return summary
+    # Written when the run stopped, which has gone on since.
+    return {name: value for name, value in summary.items() if name in _LASTING}

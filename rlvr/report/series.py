@@ -33,6 +33,12 @@ def step_columns(run: RunData) -> tuple[dict[str, list[Any]], dict[str, list[Any
     return axes, metrics, note
 
 
+def reached(run: RunData, axis: str) -> float | None:
+    """Return where a run stands on an axis after its last step; None before the first, or where that is not known."""
+    last = run.metrics[-1:]
+    return next(iter(_places(run, axis, [line["step"] for line in last])), None)
+
+
 def _thinned(lines: Sequence[dict[str, Any]], name: str) -> tuple[list[dict[str, Any]], str | None]:
     if len(lines) <= MAX_POINTS:
         return list(lines), None

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlvr.report.page import render_page
 from rlvr.report.payload import build_payload
+from rlvr.report.run_data import read_run
 from rlvr.tracking.atomic import atomic_write
 from rlvr.tracking.run_folder import RunFolder
 
@@ -67,7 +68,7 @@ def watch_report(
     """
     seen: object = None
     try:
-        while not all(_finished(folder) for folder in folders):
+        while not all(read_run(folder).finished for folder in folders):
             began_s = time.monotonic()
             now = _state(folders)
             if now != seen:
@@ -81,10 +82,6 @@ def watch_report(
         wrote(*write_report(folders, out, max_mb=max_mb, problems=problems))
         raise
     wrote(*write_report(folders, out, max_mb=max_mb, problems=problems))
-
-
-def _finished(folder: RunFolder) -> bool:
-    return bool((folder.read_summary() or {}).get("finished"))
 
 
 def _state(folders: Sequence[RunFolder]) -> list[tuple[str, int, int]]:

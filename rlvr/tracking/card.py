@@ -21,6 +21,7 @@ _FILES = {
     "reference": "the frozen SFT policy, a Hugging Face folder",
     "responses": "every held-out response with its verdict, gzipped JSON lines per evaluation",
     "rollouts": "every recorded rollout, gzipped JSON lines per step",
+    "probes": "the same held-out problems at every evaluation, token by token",
     "checkpoints": "states to resume from",
     "curve.png": "the pass-rate curve",
 }

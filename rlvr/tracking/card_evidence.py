@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlvr.tracking.card_text import code, plain, table
+from rlvr.tracking.rates import rate_text
 
 _CURVE_ROWS = 12
 _EXAMPLES = 3
@@ -15,11 +16,7 @@ def percent(rate: float | None) -> str:
 
 def rate_cell(measured: Mapping[str, Any] | None) -> str:
     """Return a rate with its interval: "51.2 % [46.8, 55.6]"."""
-    if not measured or measured.get("pass_rate", measured.get("rate")) is None:
-        return "-"
-    low, high = measured.get("low"), measured.get("high")
-    interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
-    return f"{percent(measured.get('pass_rate', measured.get('rate')))}{interval}"
+    return rate_text(measured) or "-"
 
 
 def curve(evaluations: Sequence[Mapping[str, Any]]) -> str:
@@ -54,7 +51,7 @@ def paired_gain(summary: Mapping[str, Any]) -> str:
     for mode, found in (summary.get("paired") or {}).items():
         difference = found["difference"]
         low, high = 100 * difference["low"], 100 * difference["high"]
-        p = "< 0.0001" if found["p"] < 0.0001 else f"{found['p']:.4f}"
+        p = "-" if found["p"] is None else "< 0.0001" if found["p"] < 0.0001 else f"{found['p']:.4f}"
         rows.append(
             [
                 mode, f"{found['n']:,}", f"{found['gained']:,}", f"{found['lost']:,}",
@@ -66,7 +63,8 @@ def paired_gain(summary: Mapping[str, Any]) -> str:
     heads = ["", "problems", "gained", "lost", "difference in points", "p"]
     note = (
         "The same problems before and after: gained are those solved more often after, lost those solved less often. "
-        "In brackets: the 95 % interval of the paired difference; p: exact McNemar test."
+        "In brackets: the 95 % interval of the paired difference; p: exact McNemar test, or with several responses per "
+        "problem the exact paired permutation test."
     )
     return "\n".join(["### Problem by problem", "", table(heads, rows), "", note])
 
@@ -151,7 +149,8 @@ def _audit(record: Mapping[str, Any] | None) -> list[str]:
 
 
 def _error_rate(found: Mapping[str, Any]) -> str:
-    return "not measurable" if not found["n"] else f"{rate_cell(found)}, {found['wrong']:,} of {found['n']:,}"
+    rate = rate_cell({**found, "pass_rate": found["rate"]})
+    return "not measurable" if not found["n"] else f"{rate}, {found['wrong']:,} of {found['n']:,}"
 
 
 def data(summary: Mapping[str, Any]) -> str:

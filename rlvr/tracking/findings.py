@@ -102,8 +102,8 @@ def evaluation_findings(record: Mapping[str, Any], before: Mapping[str, Any] | N
                 Finding(
                     kind=f"train {name}",
                     level="warning",
-                    title=f"{percent(record['train_pass_rate'])} pass in training, {percent(confirmed)} are confirmed on held-out "
-                    "problems",
+                    title=f"{percent(record['train_pass_rate'])} pass in training, {percent(confirmed)} are confirmed "
+                    "on held-out problems",
                     text=f"The audit verifier {name!r} confirms less on held-out problems than the reward gives in "
                     "training: the policy may be learning its training problems by heart. Take more of them, or fewer "
                     "steps.",

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -75,7 +76,7 @@ class RunFolder:
             RunFolderError: there is no run at `path`.
         """
         if not (path / "config.toml").is_file():
-            what = "has no config.toml" if path.is_dir() else "does not exist"
+            what = "has no config.toml" if path.is_dir() else "is a file" if path.exists() else "does not exist"
             raise RunFolderError(f"{path} is not a run folder: it {what}; give the folder that `rlvr train` made")
         return cls(path)
 
@@ -155,13 +156,16 @@ class RunFolder:
         return self.path / "rollouts" / f"step_{step:06d}.jsonl.gz"
 
     def truncate_after(self, step: int) -> None:
-        """Forget every metric, evaluation and rollout after `step`, so that a run resumed there records them once."""
+        """Forget every metric, evaluation, rollout and probe after `step`: a run resumed there records them once."""
         for path in (self.metrics_path, self.evaluations_path):
             if path.exists():
                 write_records(path, [record for record in read_records(path) if record["step"] <= step])
         for recorded in self.steps_with_rollouts():
             if recorded > step:
                 self.rollouts_path(recorded).unlink()
+        for recorded in self.steps_with_probes():
+            if recorded > step:
+                self.probes_path(recorded).unlink()
         for path in (self.path / "responses").glob("*.jsonl.gz"):
             number = re.fullmatch(r"[a-z]+_(\d+)_[a-z]+\.jsonl\.gz", path.name)
             if number and int(number[1]) > step:
@@ -175,17 +179,39 @@ class RunFolder:
         """Return a step's rollouts.
 
         Raises:
-            RunFolderError: none were recorded for that step.
+            RunFolderError: none were recorded for that step, or the file is damaged.
         """
         path = self.rollouts_path(step)
         if not path.exists():
             raise RunFolderError(f"{path} does not exist: no rollouts were recorded at step {step}")
-        return parse_lines(gzip.decompress(path.read_bytes()), path)
+        return _read_packed(path)
 
     def steps_with_rollouts(self) -> list[int]:
         """Return the steps whose rollouts were recorded, in order."""
-        found = (re.fullmatch(r"step_(\d+)\.jsonl\.gz", path.name) for path in (self.path / "rollouts").glob("step_*"))
-        return sorted(int(match[1]) for match in found if match)
+        return _steps_in(self.path / "rollouts")
+
+    def probes_path(self, step: int) -> Path:
+        """The same held-out problems at every evaluation, token by token as rollouts are, gzipped JSON lines."""
+        return self.path / "probes" / f"step_{step:06d}.jsonl.gz"
+
+    def write_probes(self, step: int, records: Iterable[Mapping[str, Any]]) -> None:
+        """Write the probes of the policy after `step` PPO steps."""
+        _write_packed(self.probes_path(step), records)
+
+    def read_probes(self, step: int) -> list[dict[str, Any]]:
+        """Return the probes of the policy after `step` PPO steps.
+
+        Raises:
+            RunFolderError: none were recorded then, or the file is damaged.
+        """
+        path = self.probes_path(step)
+        if not path.exists():
+            raise RunFolderError(f"{path} does not exist: no probes were recorded after step {step}")
+        return _read_packed(path)
+
+    def steps_with_probes(self) -> list[int]:
+        """Return the steps after which probes were recorded, in order."""
+        return _steps_in(self.path / "probes")
 
     def responses_path(self, phase: str, step: int, mode: str) -> Path:
         """The rows of one evaluation, gzipped JSON lines.
@@ -204,12 +230,12 @@ class RunFolder:
         """Return the rows of one evaluation.
 
         Raises:
-            RunFolderError: there are none.
+            RunFolderError: there are none, or the file is damaged.
         """
         path = self.responses_path(phase, step, mode)
         if not path.exists():
             raise RunFolderError(f"{path} does not exist: {mode} responses of {phase} step {step} were not recorded")
-        return parse_lines(gzip.decompress(path.read_bytes()), path)
+        return _read_packed(path)
 
     def append_evaluation(self, record: Mapping[str, Any]) -> None:
         """Add one held-out evaluation, on disk when this returns."""
@@ -234,6 +260,19 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write summary.json in place of an earlier one."""
         atomic_write(self.summary_path, to_json(summary, indent=2) + "\n")
+
+
+def _steps_in(directory: Path) -> list[int]:
+    found = (re.fullmatch(r"step_(\d+)\.jsonl\.gz", path.name) for path in directory.glob("step_*"))
+    return sorted(int(match[1]) for match in found if match)
+
+
+def _read_packed(path: Path) -> list[dict[str, Any]]:
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise RunFolderError(f"{path}: cannot be read to its end: {error}; restore the file, or remove it") from error
+    return parse_lines(content, path)
 
 
 def _write_packed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """Where a step's numbers go."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -49,5 +50,7 @@ class Tracker:
         return numbers
 
     def close(self) -> None:
-        for sink in self._sinks:
-            sink.close()
+        """Close every sink, also where one of them fails to."""
+        with ExitStack() as stack:
+            for sink in self._sinks:
+                stack.callback(sink.close)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -130,7 +130,7 @@ class Trainer:
             problems = [problem for problem in drawn for _ in range(self.sampling.samples_per_prompt)]
             sandboxes = sandbox_totals()
             with watch.measure("judge"):
-                rollouts = self._judge(problems, responses)
+                rollouts = self._judge(problems, responses, max_failed_frac=self.judging.max_failed_frac)
             with watch.measure("experience"):
                 experience, metrics = self._collate(rollouts)
             with watch.measure("update"):
@@ -145,6 +145,26 @@ class Trainer:
         metrics += sandbox_metrics(sandboxes, sandbox_totals())
         return self.tracker.log(self.step_number, metrics)
 
+    def probe(self, problems: Sequence[Problem]) -> tuple[list[Rollout], Experience]:
+        """Answer and score problems as a step does, the same random numbers each time, without learning from them.
+
+        Advantages are not whitened: what is normal among a few problems says little.
+
+        Raises:
+            JudgingFailedError: not one response could be judged.
+        """
+        samples = self.sampling.samples_per_prompt
+        responses = self.engine.generate(
+            self.encoder.encode(problems), self.sampling, seed=derive_seed(self.seed, "probe")
+        )
+        repeated = [problem for problem in problems for _ in range(samples)]
+        rollouts = self._judge(repeated, responses, max_failed_frac=1.0)
+        experience, _ = collate(
+            rollouts, self.actor_critic, self.reference, replace(self.algorithm, whiten_advantages=False),
+            kl_coef=self.kl_coef, truncation=self.reward.truncation,
+        )  # fmt: skip
+        return rollouts, experience
+
     @contextmanager
     def _taking_back_problems(self) -> Iterator[None]:
         # A step that fails did not happen: saved now, the run draws the same problems when it goes on.
@@ -155,12 +175,14 @@ class Trainer:
             self.sampler.load_state_dict(place)
             raise
 
-    def _judge(self, problems: Sequence[Problem], responses: Sequence[Response]) -> list[Rollout]:
+    def _judge(
+        self, problems: Sequence[Problem], responses: Sequence[Response], *, max_failed_frac: float
+    ) -> list[Rollout]:
         judging = self.judging
         judged = judge(problems, responses, judging.verifiers, workers=judging.workers, retries=judging.retries)
         return to_rollouts(
             problems, responses, judged, self.reward,
-            policy_step=self.step_number, max_failed_frac=judging.max_failed_frac,
+            policy_step=self.step_number, max_failed_frac=max_failed_frac,
         )  # fmt: skip
 
     def _collate(self, rollouts: Sequence[Rollout]) -> tuple[Experience, list[Metric]]:

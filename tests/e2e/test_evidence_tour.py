@@ -10,10 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence.md"
-COMMANDS = [
-    re.sub(r"\s+#.*", "", line.strip())
-    for line in re.findall(r"^    (rlvr .*(?:\\\n.*)*)", PAGE.read_text(), re.MULTILINE)
-]
+_COMMAND = re.compile(r"^    (rlvr (?:[^\n\\]|\\\n)*)", re.MULTILINE)  # with continued lines
+COMMANDS = [re.sub(r"\s+#.*", "", command) for command in _COMMAND.findall(PAGE.read_text())]
 PATIENCE_S = 600
 
 

@@ -34,6 +34,7 @@ def test_the_run_folder_has_every_file(whole_run):
         "config.toml", "metrics.jsonl", "sft.jsonl", "evaluations.jsonl", "summary.json", "curve.png", "README.md",
         *responses,
         *(f"rollouts/step_{step:06d}.jsonl.gz" for step in range(1, 9)),
+        *(f"probes/step_{step:06d}.jsonl.gz" for step in range(0, 9, 2)),
         *(f"reference/{name}" for name in policy),
         *(f"checkpoints/step_000008/policy/{name}" for name in policy),
         "checkpoints/step_000008/critic.safetensors", "checkpoints/step_000008/trainer.pt",
@@ -78,6 +79,17 @@ def test_tensorboard_has_the_numbers_of_the_metrics_file_and_of_the_evaluations(
 def test_evaluations_are_those_before_during_and_after(whole_run):
     found = [(line["phase"], line["step"], line["problems"]) for line in lines(whole_run.path / "evaluations.jsonl")]
     assert found == [("sft", 0, 20), ("ppo", 2, 10), ("ppo", 4, 10), ("ppo", 6, 10), ("ppo", 8, 20)]
+
+
+def test_probes_follow_the_same_held_out_problems_over_the_run(whole_run):
+    folder = RunFolder.open(whole_run.path)
+    assert folder.steps_with_probes() == [0, 2, 4, 6, 8]
+    problems = [row["problem"] for row in folder.read_responses("sft", 0, "greedy")][:8]
+    for step in folder.steps_with_probes():
+        records = folder.read_probes(step)
+        assert [record["problem"] for record in records] == problems
+        assert all(len(record["advantages"]) == len(record["token_ids"]) for record in records)
+        assert {record["policy_step"] for record in records} == {step}
 
 
 def test_rollouts_tell_what_was_asked_said_judged_and_learned(whole_run):

@@ -27,6 +27,8 @@ class Browser:
         self.driver.get("about:blank")
         self.driver.get(f"{(self.folder / name).as_uri()}.html#{fragment}")
         self.until("document.documentElement.dataset.ready === 'true'")
+        # Charts are drawn once the browser has laid the page out.
+        self.until("[...document.querySelectorAll('.chart')].every((one) => one.childElementCount || !one.clientWidth)")
 
     def ask(self, expression: str, *values: Any) -> Any:
         return self.driver.execute_script(f"return {expression}", *values)

@@ -50,7 +50,7 @@ def assert_same_run(found: Path, expected: Path) -> None:
         assert [without_times(line) for line in lines(found / name)] == [
             without_times(line) for line in lines(expected / name)
         ], name
-    for folder in ("rollouts", "responses"):
+    for folder in ("rollouts", "responses", "probes"):
         names = sorted(path.name for path in (expected / folder).iterdir())
         assert sorted(path.name for path in (found / folder).iterdir()) == names
         for name in names:

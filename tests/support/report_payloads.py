@@ -46,6 +46,7 @@ def whole_run(name: str = "run-a") -> dict[str, Any]:
                                       "4": {"value": 0.8, "low": 0.7, "high": 0.9}},
                         "truncated_frac": 0.0, "no_answer_frac": 0.01},
             "audit": {"math": {"pass_rate": 0.2 + 0.05 * step, "low": 0.1, "high": 0.5}},
+            "metrics": {"eval/audit_gap": 0.05, **({"eval/train_gap": 0.01 * step} if step else {})},
         }
         for step in (0, 5, 10)
     ]  # fmt: skip
@@ -93,6 +94,25 @@ def whole_run(name: str = "run-a") -> dict[str, Any]:
     }  # fmt: skip
 
 
+def probed_run(name: str = "probed") -> dict[str, Any]:
+    """Return a whole run with probes after 0, 5 and 10 steps: problem 2 is learned, problem 3 is right throughout."""
+    run = whole_run(name)
+    browser = run["browser"]
+    browser["probe_steps"] = [0, 5, 10]
+    browser["problems"] += [{"id": "sums/test/0", "prompt": "2+5="}, {"id": "sums/test/1", "prompt": "1+1="}]
+    for step, tokens, outcome in (
+        (0, ["9", "<eos>"], "incorrect"),
+        (5, ["2", "+", "<eos>"], "incorrect"),
+        (10, ["7", " ", "=", "<eos>"], "correct"),
+    ):
+        probe = {"probe": True, "ratio": None, "why": []}
+        browser["responses"] += [
+            response(step, 2, tokens, outcome=outcome, **probe),
+            response(step, 3, ["2", "<eos>"], **probe),
+        ]
+    return run
+
+
 def begun_run(name: str = "begun") -> dict[str, Any]:
     """Return a run without a step, an evaluation or a rollout."""
     return whole_run(name) | {
@@ -133,6 +153,8 @@ def hostile_run() -> dict[str, Any]:
         **response(10, 0, [HOSTILE, "<script>window.hacked = 5</script>" * 30_000, "\U0001f600", "\t\n", "\r"])
         | {"detail": HOSTILE, "outcome": HOSTILE},
     }  # fmt: skip
+    unseen = "seen\U000e0068\U000e0069\u3164\xad \U0001f469\u200d\U0001f4bb\u2764\ufe0f"
+    run["browser"]["responses"].append(response(1, 1, [unseen]))
     run["heldout"][0]["answers"][0] |= {"text": HOSTILE, "detail": HOSTILE, "outcome": HOSTILE}
     return run
 

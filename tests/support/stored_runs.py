@@ -1,6 +1,6 @@
 """A run folder with real problems, responses and verdicts in it, made without training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,25 @@ def stored_run(path: Path, *overrides: str, steps: int = 2, per_step: int = 8, s
             folder.write_responses(phase, step, mode, held_out_rows(held_out, kinds))
     tiny_tokenizer().save_pretrained(str(folder.reference_path))
     return folder
+
+
+def store_probes(folder: RunFolder, kinds: Mapping[int, Sequence[str]], *, samples: int = 1) -> None:
+    """Add probes to a run folder.
+
+    Args:
+        kinds: by step, of the responses to the first held-out problems, one of KINDS each.
+        samples: equal responses to each problem.
+    """
+    for step, own in kinds.items():
+        problems = Arithmetic(digits=2).problems("test")[: len(own)]
+        folder.write_probes(
+            step,
+            [
+                rollout(problem, response_text(problem, kind), step + 1)
+                for problem, kind in zip(problems, own, strict=True)
+                for _ in range(samples)
+            ],
+        )
 
 
 def rollout(problem: Problem, text: str, step: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Settings that are allowed and usually not meant, and what the chosen numbers can show."""
 
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,10 +40,14 @@ def check_run_folder(config: Config) -> Iterator[Finding]:
             f"resume it with `rlvr train --resume {folder / config.run.name}`, or choose another run.name",
         )
     place = existing_parent(folder)
-    if place.is_dir():
-        yield ok(f"run folders go to {folder}")
-    else:
+    if not place.is_dir():
         yield blocker(f"run.dir: {place} is a file", "choose another run.dir")
+    elif not os.access(place, os.W_OK | os.X_OK):
+        yield blocker(
+            f"run.dir: nothing can be written in {place}", "choose another run.dir, or change its permissions"
+        )
+    else:
+        yield ok(f"run folders go to {folder}")
 
 
 def existing_parent(folder: Path) -> Path:
@@ -163,7 +168,8 @@ def check_evaluation(config: Config, used: int) -> Iterator[Finding]:
         points = half_width_points(curve)
         told = f"a point on the curve stands on {curve} problems and moves by +-{points:.1f} points by chance alone"
         if points > 1.5 * _WIDE_POINTS:
-            yield warning(told, "raise evaluation.curve_problems")
+            key = "evaluation.curve_problems" if curve < used else "the number of held-out problems"
+            yield warning(told, f"raise {key}")
         else:
             yield ok(told)
     if steps and (evaluation.every == 0 or steps // evaluation.every < 3):

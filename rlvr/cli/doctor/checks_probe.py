@@ -13,12 +13,13 @@ from rlvr.cli.doctor.probe import Probe
 from rlvr.config.models import Config
 from rlvr.evaluation.intervals import Interval, cluster_wilson, wilson
 from rlvr.rollout.types import Finish, Rollout
+from rlvr.tracking import limits
 from verifiers.types import Outcome
 
-_TRUNCATED_LIMIT = 0.1
 _NO_ANSWER_LIMIT = 0.5
-_ZERO_VARIANCE_LIMIT = 0.8
 _MOST_JUDGING = 0.5
+_HOPELESS_RATE = 0.1
+"""Where a pass rate of 0 on a few problems leaves room for more than this, more problems may tell otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,13 +146,18 @@ def _pass_rate(numbers: ProbeNumbers, setting: Setting) -> Iterator[Finding]:
         yield note(f"{told}: the model's weights are random, so nothing else is possible before SFT")
     elif numbers.pass_rate == 0 and setting.before_sft:
         yield warning(f"{told} before SFT", "look at what it writes; SFT has to bring the first right responses")
-    elif numbers.pass_rate == 0 and not numbers.reward_varies:
+    elif numbers.pass_rate == 0 and numbers.reward_varies:
+        yield warning(f"{told}, but rewards differ, by partial scores or form", "see that they lead to right answers")
+    elif numbers.pass_rate == 0 and (setting.untrained or numbers.interval.high <= _HOPELESS_RATE):
         yield blocker(
             f"{told}, and every reward is the same: nothing can be learned",
             "warm-start it (sft.steps), take easier problems, or ask for the answer in the form the verifier reads",
         )
     elif numbers.pass_rate == 0:
-        yield warning(f"{told}, but rewards differ, by partial scores or form", "see that they lead to right answers")
+        yield warning(
+            f"{told}: too few problems to say whether anything can be learned",
+            "ask more (--problems 64; a lower rollout.max_new_tokens is quicker), or warm-start it (sft.steps)",
+        )
     elif numbers.pass_rate == 1:
         yield warning(f"{told}: there is nothing left to learn", "take harder problems, or look for what is given away")
     else:
@@ -167,7 +173,7 @@ def _groups(numbers: ProbeNumbers, setting: Setting) -> Iterator[Finding]:
         yield ok(told)
     elif setting.before_sft:
         yield note(f"{told} before SFT", "after it, such groups teach nothing")
-    elif share > _ZERO_VARIANCE_LIMIT:
+    elif share > limits.ZERO_VARIANCE_FRAC:
         yield warning(
             f"{told}: they teach nothing, so most of each step is wasted",
             "raise rollout.samples_per_prompt, or take problems that are right about half of the time",
@@ -179,7 +185,7 @@ def _groups(numbers: ProbeNumbers, setting: Setting) -> Iterator[Finding]:
 def _truncation(numbers: ProbeNumbers, setting: Setting) -> Finding:
     share = numbers.truncated_frac
     told = f"{percent(share)} of the responses reached the limit of {setting.max_new_tokens} tokens and were cut off"
-    if share <= _TRUNCATED_LIMIT:
+    if share <= limits.TRUNCATED_FRAC:
         return ok(told)
     if setting.before_sft:
         return note(f"{told} before SFT", "SFT teaches where to stop; demonstrations end with the stop token")

@@ -50,6 +50,9 @@ def _cgroup_room() -> int | None:
     try:
         limit = (_CGROUP / "memory.max").read_text(encoding="ascii").strip()
         used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):
+        parts = dict(line.split() for line in (_CGROUP / "memory.stat").read_text(encoding="ascii").splitlines())
+        # Files that were read, such as a model's, are counted as used and given up on demand.
+        cached = int(parts["inactive_file"]) + int(parts["active_file"])
+    except (OSError, ValueError, KeyError):
         return None
-    return max(0, int(limit) - used) if limit.isdigit() else None
+    return max(0, int(limit) - used + cached) if limit.isdigit() else None

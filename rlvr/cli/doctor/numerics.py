@@ -88,7 +88,7 @@ def measure_numerics(
         constant=algorithm.constant_length,
     )
     # Two parts, in the opposite order: rows get other batch mates and other padding than when they were collated.
-    for rows in torch.arange(len(rollouts)).flip(0).tensor_split(2):
+    for rows in torch.arange(len(rollouts)).flip(0).tensor_split(min(2, len(rollouts))):
         width = int(experience.lengths[rows].max())
         part = cut(experience, rows, width)
         found = objective(

@@ -26,6 +26,7 @@ from rlvr.cli.doctor.numerics import Numerics
 from rlvr.cli.doctor.probe import Probe
 from rlvr.cli.doctor.timing import sft_step_s
 from rlvr.config.models import Config
+from rlvr.evaluation.sources import PROBLEMS_AT_ONCE
 from rlvr.models.loading import LoadedModel
 from rlvr.models.value_head import value_head
 from rlvr.rollout.prompts import PromptEncoder
@@ -102,7 +103,8 @@ def memory_of_run(
         evaluated: held-out problems of a whole evaluation.
     """
     rows = config.rollout.prompts_per_step * config.rollout.samples_per_prompt
-    at_once = config.rollout.batch_size or max(rows, evaluated * config.evaluation.samples_per_problem)
+    evaluated_rows = min(evaluated, PROBLEMS_AT_ONCE) * config.evaluation.samples_per_problem
+    at_once = config.rollout.batch_size or max(rows, evaluated_rows)
     minibatch = max(1, rows // config.algorithm.minibatches)
     trained = min(config.algorithm.micro_batch_size or minibatch, minibatch)
     if config.sft.steps:

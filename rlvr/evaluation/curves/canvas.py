@@ -24,6 +24,9 @@ _SUFFIXES = (".png", ".svg", ".csv")
 _END_GAP_POINTS = 15.0
 _LONGEST_TEXT = 80
 _LEGEND_CHARACTERS = 115
+_LEGEND_ROWS = 2
+"""For which a page has room."""
+_LEGEND_ROW_INCHES = 0.24
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,10 +154,12 @@ def apart(places: Sequence[float], gap: float) -> list[float]:
 
 
 def legend_below(figure: "Figure", handles: "Sequence[tuple[Artist, str]]") -> None:
-    """Put the legend below the axes, where it cannot cover a curve."""
+    """Put the legend below the axes, where it cannot cover a curve; a long one makes the page longer."""
     widths = [len(text) + 8 for _, text in handles]
     fits = sum(widths) <= _LEGEND_CHARACTERS
     columns = len(handles) if fits else max(1, min(4, _LEGEND_CHARACTERS // max(widths)))
+    rows = -(-len(handles) // columns)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_INCHES * max(0, rows - _LEGEND_ROWS))
     figure.legend(
         [handle for handle, _ in handles],
         [plain(text) for _, text in handles],

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
 
 from rlvr.errors import ConfigError
 from rlvr.evaluation.curves.series import Point, Role, Series, Subject
 from rlvr.evaluation.intervals import cluster_wilson
 from rlvr.evaluation.measured import Measured, load_measured
 from rlvr.evaluation.pass_at_k import pass_at_k
+from rlvr.evaluation.per_problem import counts_by_problem
 from rlvr.tracking.run_folder import RunFolder
-from verifiers.types import Outcome
 
 Counts = Mapping[str, tuple[int, int]]
 """Responses judged and right ones, by problem id."""
@@ -150,7 +149,7 @@ def _disjoint(a: Point, b: Point) -> bool:
 
 def _policy(measured: Measured, text: str, name: str) -> MeasuredPolicy:
     rates = measured.records.get("sampled") or {}
-    counts = _counts(measured.rows("sampled"))
+    counts = counts_by_problem(measured.rows("sampled"))
     largest = min((judged for judged, _ in counts.values()), default=0)
     if largest < 2:
         single = rates.get("samples_per_problem") == 1
@@ -166,15 +165,6 @@ def _policy(measured: Measured, text: str, name: str) -> MeasuredPolicy:
         counts=counts,
         task=f"{measured.task}, {measured.split}",
     )
-
-
-def _counts(rows: Sequence[Mapping[str, Any]]) -> Counts:
-    counts: dict[str, tuple[int, int]] = {}
-    for row in rows:
-        if row["outcome"] is not None:
-            judged, right = counts.get(row["problem"], (0, 0))
-            counts[row["problem"]] = (judged + 1, right + (row["outcome"] == Outcome.CORRECT.value))
-    return counts
 
 
 def _phase_name(measured: Measured) -> str:

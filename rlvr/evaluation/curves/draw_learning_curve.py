@@ -16,8 +16,8 @@ from rlvr.evaluation.curves.canvas import (
     percent,
     whole_ticks,
 )
-from rlvr.evaluation.curves.quantities import Axis
 from rlvr.evaluation.curves.series import Series, Subject
+from rlvr.evaluation.run_curve import Axis
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rlvr.algorithms.presets import PRESETS
 from rlvr.errors import ConfigError
 from rlvr.evaluation.curves.recorded_runs import RecordedRun
-from rlvr.evaluation.curves.seed_intervals import seed_interval
 from rlvr.evaluation.curves.series import Point, Series, Subject
+from rlvr.evaluation.student import seed_interval
 
 _NOT_COMPARED = ("run.seed", "run.name", "run.dir")
 _FILLED_BY_PRESET = {f"algorithm.{name}" for fields in PRESETS.values() for name in fields}
@@ -36,8 +36,11 @@ def grouped(runs: Sequence[RecordedRun]) -> list[Group]:
     members: dict[str, list[RecordedRun]] = defaultdict(list)
     for run in runs:
         members[json.dumps(_compared(run), sort_keys=True)].append(run)
-    keys = _telling_keys([_compared(own[0]) for own in members.values()])
-    return [Group(label=_label(_compared(own[0]), keys), runs=own) for own in members.values()]
+    settings = [_compared(own[0]) for own in members.values()]
+    keys = _telling_keys(settings)
+    shown = _shown_keys(keys, settings)
+    labels = [_label(own, shown, more=len(keys) - len(shown)) for own in settings]
+    return [Group(label=label, runs=own) for label, own in zip(labels, members.values(), strict=True)]
 
 
 def group_warnings(groups: Sequence[Group]) -> list[str]:
@@ -139,6 +142,21 @@ def _telling_keys(settings: Sequence[Mapping[str, str]]) -> list[str]:
     return [preset, *(key for key in rest if key not in _FILLED_BY_PRESET or not _follows(key, preset, settings))]
 
 
+def _shown_keys(keys: Sequence[str], settings: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return as many of the keys as tell all groups apart, those that tell most first, and three where there are."""
+    if len(keys) <= _KEYS_SHOWN:
+        return list(keys)
+    shown = [key for key in keys[:1] if key == "algorithm.preset"]
+
+    def told(names: Sequence[str]) -> int:
+        return len({tuple(own.get(name) for name in names) for own in settings})
+
+    while told(shown) < told(keys):
+        shown.append(max((key for key in keys if key not in shown), key=lambda key: told([*shown, key])))
+    rest = [key for key in keys if key not in shown]
+    return [*shown, *rest[: max(0, _KEYS_SHOWN - len(shown))]]
+
+
 def _follows(key: str, other: str, settings: Sequence[Mapping[str, str]]) -> bool:
     values: dict[str | None, set[str | None]] = defaultdict(set)
     for own in settings:
@@ -146,9 +164,8 @@ def _follows(key: str, other: str, settings: Sequence[Mapping[str, str]]) -> boo
     return all(len(found) == 1 for found in values.values())
 
 
-def _label(settings: Mapping[str, str], keys: Sequence[str]) -> str:
+def _label(settings: Mapping[str, str], keys: Sequence[str], *, more: int) -> str:
     if not keys:
         return f"algorithm.preset={settings['algorithm.preset']}" if "algorithm.preset" in settings else ""
-    shown = [f"{key}={settings[key]}" if key in settings else f"no {key}" for key in keys[:_KEYS_SHOWN]]
-    more = len(keys) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    shown = [f"{key}={settings[key]}" if key in settings else f"no {key}" for key in keys]
+    return ", ".join(shown) + (f" and {more} more" if more else "")

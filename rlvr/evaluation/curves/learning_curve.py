@@ -8,7 +8,6 @@ import numpy as np
 from rlvr.errors import ConfigError
 from rlvr.evaluation.curves.quantities import (
     X_NAMES,
-    Axis,
     Measurement,
     Quantity,
     audit_measurement,
@@ -18,6 +17,7 @@ from rlvr.evaluation.curves.quantities import (
 )
 from rlvr.evaluation.curves.recorded_runs import RecordedRun
 from rlvr.evaluation.curves.series import Point, Role, Series, Subject
+from rlvr.evaluation.run_curve import Axis
 
 _ROLES: tuple[Role, ...] = ("first", "second")
 

@@ -19,9 +19,10 @@ from rlvr.evaluation.curves.draw_learning_curve import learning_curve_figure
 from rlvr.evaluation.curves.frontier import frontier
 from rlvr.evaluation.curves.grouping import group_warnings, grouped, subject_of
 from rlvr.evaluation.curves.learning_curve import learning_curve
-from rlvr.evaluation.curves.quantities import X_NAMES, Axis, parse_quantity
+from rlvr.evaluation.curves.quantities import X_NAMES, parse_quantity
 from rlvr.evaluation.curves.recorded_runs import RecordedRun, differing_problems, distinct_names, load_runs
 from rlvr.evaluation.curves.series import Subject, csv_text
+from rlvr.evaluation.run_curve import Axis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

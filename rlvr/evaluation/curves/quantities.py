@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from rlvr.errors import ConfigError
-
-Axis: TypeAlias = Literal["step", "rollouts", "tokens", "wall_s"]
+from rlvr.evaluation.run_curve import Axis
 
 X_NAMES: dict[Axis, str] = {"step": "step", "rollouts": "rollouts", "tokens": "tokens", "wall_s": "minutes"}
 """The unit that places are given in."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr.errors import ConfigError, RunFolderError
+from rlvr.evaluation.run_curve import curve_records
 from rlvr.tracking.run_folder import RunFolder
 
 
@@ -80,16 +81,15 @@ def _load(path: Path, name: str) -> RecordedRun:
     records = folder.read_evaluations()
     if not records:
         raise RunFolderError(f"{path} has no evaluation to plot yet; the first is made before PPO starts")
-    # Another split evaluated later does not belong on the curve, and of a step measured twice the last counts.
-    latest = {(record["phase"], record["step"]): record for record in records if record["split"] == records[0]["split"]}
-    base, sft, ppo = ([latest[key] for key in sorted(latest) if key[0] == phase] for phase in ("base", "sft", "ppo"))
+    curve = curve_records(records)
+    before = [record for record in records if record["phase"] == "base" and record["split"] == records[0]["split"]]
     metrics = folder.read_metrics()
     return RecordedRun(
         path=path,
         name=name,
         settings=_settings(folder),
-        curve=[*(sft or base)[-1:], *ppo],
-        base=base[-1] if base and sft else None,
+        curve=curve,
+        base=before[-1] if before and curve[0]["phase"] == "sft" else None,
         train=_by_step(metrics, "verify/pass_rate"),
         kl=_by_step(metrics, "kl/per_response"),
     )

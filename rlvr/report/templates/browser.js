@@ -48,38 +48,41 @@ function problemBox(id, prompt, encoded) {
     encoded ? h("details", {}, h("summary", {}, "As the model saw it"), h("pre", {}, readable(encoded))) : null);
 }
 
-// Returns what the choices stand for: the run's browser, the step, its responses that pass the filter, the current one.
-function whereWeAre(runs, usable) {
-  const run = usable.includes(Number(choices.run)) ? Number(choices.run) : usable[0];
-  const { steps, problems, responses } = runs[run].browser;
-  const isKnown = choices.step !== "" && steps.includes(Number(choices.step));
-  const step = isKnown ? Number(choices.step) : steps.at(-1);
-  const ofStep = responses.filter((one) => one.step === step);
-  const list = ofStep.filter((one) => choices.only === "all" || String(one.outcome) === choices.only);
-  const same = list.filter((one) => problems[one.problem].id === choices.problem);
-  const current = same[Number(choices.sample)] ?? same[0] ?? list[0] ?? null;
-  return { run, steps, problems, responses, step, ofStep, list, current };
-}
-
 function browserSection(runs) {
   const usable = runs.map((run, i) => i).filter((i) => runs[i].browser?.responses.length);
   if (usable.length === 0) {
     return section("rollouts", "Rollouts",
-      note("No rollouts are stored: tracking.rollouts_every is 0, or no step has been done yet."));
+      note("No rollouts are in this page. Where the notes of the summary give no reason, none are stored: " +
+        "tracking.rollouts_every and tracking.probe_problems are 0, or no step has been done yet."));
   }
   const idOf = (run, one) => runs[run].browser.problems[one.problem].id;
-  const titleOf = (run, one) => `${runs.length > 1 ? `${runs[run].name}, step` : "Step"} ${one.step}` +
-    (one.sample ? `, response ${one.sample + 1}` : "");
+  // Numbered from 0, as `rlvr inspect --sample` does.
+  const isNumbered = runs.map((run) => (run.browser?.responses ?? []).some((one) => one.sample > 0));
+  const numbered = (run, one) => (isNumbered[run] ? `, response ${one.sample}` : "");
+  const titleOf = (run, one) => {
+    const place = one.probe ? `Probe, after ${stepsText(one.step)}` : `Step ${one.step}`;
+    const named = runs.length > 1 ? `${runs[run].name}, ${place[0].toLowerCase()}${place.slice(1)}` : place;
+    return named + numbered(run, one);
+  };
   const goTo = (run, one, list, more) => {
-    const sample = list.filter((other) => other.step === one.step && other.problem === one.problem).indexOf(one);
-    choose({ run, step: one.step, problem: idOf(run, one), sample, ...more });
+    const isSame = (other) => other.step === one.step && other.problem === one.problem && kindOf(other) === kindOf(one);
+    const sample = list.filter(isSame).indexOf(one);
+    choose({ run, kind: kindOf(one), step: one.step, problem: idOf(run, one), sample, ...more });
+  };
+  // The chosen problem stays chosen: it is shown again at the next step that has it.
+  const goToStep = (now, step) => {
+    const problem = choices.problem || (now.current ? idOf(now.run, now.current) : "");
+    // A probe is followed whatever its verdict.
+    const rest = now.kind === "probe" ? { only: "all" } : { sample: 0 };
+    choose({ run: now.run, kind: now.kind, step, problem, ...rest });
   };
   const moveStep = (by) => {
     const now = whereWeAre(runs, usable);
-    const step = now.steps[now.steps.indexOf(now.step) + by];
-    // The chosen problem stays chosen: it is shown again at the next step that has it.
-    const problem = choices.problem || (now.current ? idOf(now.run, now.current) : "");
-    if (step !== undefined) choose({ run: now.run, step, problem, sample: 0 });
+    const place = now.steps.indexOf(now.step);
+    const further = by > 0 ? now.steps.slice(place + 1) : now.steps.slice(0, place).reverse();
+    const same = now.responses.filter((one) => one.probe && one.problem === now.current?.problem);
+    const step = further.find((step) => same.some((one) => one.step === step)) ?? further[0];
+    if (step !== undefined) goToStep(now, step);
   };
   const moveResponse = (by) => {
     const now = whereWeAre(runs, usable);
@@ -89,8 +92,15 @@ function browserSection(runs) {
   const runSelect = h("select", {
     "aria-label": "Run", onchange: () => choose({ run: runSelect.value, step: "", beside: "" }),
   });
+  const kinds = h("div", { class: "choice", role: "group", "aria-label": "Kind of response" });
+  const kindNote = note("");
   const stepNames = ["Step", "Earlier step (key h)", "Later step (key l)"];
-  const steps = stepper(stepNames, (step) => choose({ step, sample: 0 }), moveStep);
+  const pickStep = (step) => {
+    const now = whereWeAre(runs, usable);
+    if (now.kind === "probe") goToStep(now, step);
+    else choose({ step, sample: 0 });
+  };
+  const steps = stepper(stepNames, pickStep, moveStep);
   const list = stepper(["Response", "Previous response (key k)", "Next response (key j)"], (i) => {
     const now = whereWeAre(runs, usable);
     goTo(now.run, now.list[i], now.list);
@@ -105,8 +115,14 @@ function browserSection(runs) {
   function show() {
     const now = whereWeAre(runs, usable);
     optionsOf(runSelect, usable.map((i) => [i, runs[i].name]), now.run);
-    steps.show(now.steps.map((step) => [step, String(step)]), now.steps.indexOf(now.step));
-    const nameOf = (one) => `${outcomeMark(one.outcome)} ${oneLine(now.problems[one.problem].prompt, 60)}`;
+    const isProbe = now.kind === "probe";
+    replaceKeepingFocus(kinds, kindButtons(now));
+    kinds.hidden = now.kinds.length < 2;
+    kindNote.hidden = !now.kinds.includes("probe");
+    kindNote.textContent = KIND_NOTES[now.kind];
+    steps.show(now.steps.map((step) => [step, isProbe ? `after ${step}` : String(step)]), now.steps.indexOf(now.step));
+    const nameOf = (one) => `${outcomeMark(one.outcome)} ${oneLine(now.problems[one.problem].prompt, 60)}` +
+      (isProbe ? numbered(now.run, one) : "");
     list.show(now.list.map((one, i) => [i, nameOf(one)]), now.list.indexOf(now.current));
     replaceKeepingFocus(filter, outcomeFilter(now));
     views = [];
@@ -124,7 +140,7 @@ function browserSection(runs) {
       runs[run].browser.responses.map((one, k) => ({ one, run, key: `${run}.${k}` })));
     const same = all
       .filter(({ one, run }) => idOf(run, one) === id)
-      .sort((a, b) => a.one.step - b.one.step);
+      .sort((a, b) => a.one.step - b.one.step || a.run - b.run);
     const beside = same.find(({ key, one }) => key === choices.beside && one !== now.current);
     const shown = [{ one: now.current, run: now.run }, ...(beside ? [beside] : [])];
     const peers = shown.map(({ one }) => one);
@@ -134,7 +150,7 @@ function browserSection(runs) {
       h("div", { class: beside ? "pair two" : "pair" },
         views.map(({ one, run, view }) => responsePanel(one, titleOf(run, one), view.root))));
     replaceKeepingFocus(others, h("h3", {}, "The same problem elsewhere"), same.length < 2
-      ? note("Drawn once among the rollouts of this page.")
+      ? note("Drawn once among the responses of this page.")
       : elsewhere(same, now.current, beside));
     views[0].view.activate(now.current.tokens.length - 1);
   }
@@ -178,18 +194,18 @@ function browserSection(runs) {
     // One scale for all responses to the problem, so that steps can be compared by eye.
     const sharing = now.responses.filter((one) => one.problem === now.current?.problem);
     const scale = key ? colourScale(key, [...sharing, ...views.map(({ one }) => one)]) : null;
-    replaceKeepingFocus(colours, colourControls(keys, key, scale));
+    replaceKeepingFocus(colours, colourControls(keys, key, scale, now.kind));
     for (const { view } of views) if (scale) view.paint(scale, key);
   }
 
-  whenChosen(["run", "step", "problem", "sample", "only", "beside"], show);
+  whenChosen(["run", "kind", "step", "problem", "sample", "only", "beside"], show);
   whenChosen(["colour"], recolour);
   show();
   const root = section("rollouts", "Rollouts",
     h("div", { class: "controls" },
       usable.length > 1 ? h("div", { class: "stepper" }, h("span", { class: "name" }, "Run"), runSelect) : null,
-      steps.root, list.root, filter),
-    colours, h("div", { class: "browser" }, body, numbers.root), others, keyHelp());
+      kinds, steps.root, list.root, filter),
+    kindNote, colours, h("div", { class: "browser" }, body, numbers.root), others, keyHelp());
   listenToKeys(root, {
     j: () => moveResponse(1), k: () => moveResponse(-1), l: () => moveStep(1), h: () => moveStep(-1),
   });
@@ -210,17 +226,21 @@ function responsePanel(one, title, view) {
   return h("article", {},
     h("h3", {}, title, badge(one.outcome),
       one.why?.length ? h("span", { class: "why" }, `chosen: ${one.why.join(", ")}`) : null),
+    one.probe ? note(`Held-out probe: the policy after ${stepsText(one.step)}, sampled, not trained on.`) : null,
     h("p", { class: "detail" }, readable(String(one.detail ?? ""), 600)),
     h("dl", { class: "facts-line" },
       facts.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, readable(text))))),
     view);
 }
 
-function colourControls(keys, chosen, scale) {
-  const missing = Object.keys(COLOURINGS).filter((key) => !keys.includes(key)).map((key) => COLOURINGS[key].name);
-  const words = [COLOURINGS[chosen]?.meaning, missing.length ? `Not recorded: ${missing.join(", ")}.` : null];
+function colourControls(keys, chosen, scale, kind) {
+  const missing = Object.keys(COLOURINGS)
+    .filter((key) => !keys.includes(key) && !(kind === "probe" && COLOURINGS[key].needsUpdate))
+    .map((key) => COLOURINGS[key].name);
+  const meaning = (key) => (kind === "probe" && COLOURINGS[key].ofProbe) || COLOURINGS[key].meaning;
+  const words = [chosen ? meaning(chosen) : null, missing.length ? `Not recorded: ${missing.join(", ")}.` : null];
   const buttons = keys.map((key) => h("button", {
-    type: "button", "data-key": key, "aria-pressed": key === chosen, title: COLOURINGS[key].meaning,
+    type: "button", "data-key": key, "aria-pressed": key === chosen, title: meaning(key),
     onclick: () => choose({ colour: key }),
   }, COLOURINGS[key].name));
   return [

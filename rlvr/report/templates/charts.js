@@ -111,7 +111,7 @@ function yRange(series, [x0, x1], y) {
 function lineChart(group, { label, height, small, series, y, onPoint }) {
   const root = svg("svg", { class: small ? "chart small" : "chart", height, role: "img", "aria-label": label });
   if (!small) root.setAttribute("tabindex", "0");
-  const left = small ? 40 : 46;
+  const left = small ? 48 : 46;
   const [top, right, bottom] = [6, 6, small ? 18 : 22];
   const marks = svg("g");
   const selection = svg("rect", { class: "selection", y: 0, height: height - top - bottom });

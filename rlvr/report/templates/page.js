@@ -51,7 +51,7 @@ function signedText(value, digits = 3) {
 }
 
 function percentText(value) {
-  return isNumber(value) ? `${(100 * value).toFixed(1)} %` : NONE;
+  return isNumber(value) ? `${(100 * value).toFixed(1).replace("-", MINUS)} %` : NONE;
 }
 
 function rateText(rate) {
@@ -78,8 +78,8 @@ function durationText(seconds) {
 // --- the choices of the reader -------------------------------------------------------------------------------------
 
 const DEFAULTS = {
-  x: "step", zoom: "", hide: "", series: "", fit: "", log: "", all: "", find: "", run: "0", step: "", problem: "",
-  sample: "0", colour: "advantage", beside: "", only: "all", held: "", at: "",
+  x: "step", zoom: "", hide: "", series: "", fit: "", log: "", all: "", find: "", run: "0", kind: "", step: "",
+  problem: "", sample: "0", colour: "advantage", beside: "", only: "all", held: "", at: "",
 };
 const choices = { ...DEFAULTS };
 const watchers = [];

@@ -63,7 +63,7 @@ function warningsSection(runs) {
   return section("warnings", "Warnings", h("ul", { class: "warnings" }, all.map((one) => {
     const [mark, level] = LEVELS[one.level] ?? LEVELS.note;
     const where = [runs.length > 1 ? one.run : null, isNumber(one.step) ? `step ${one.step}` : null].filter(Boolean);
-    const isDrawn = one.metric && runs.some((run) => run.metrics[one.metric]?.some(isNumber));
+    const isDrawn = one.metric && runs.some((run) => metricValues(run, one.metric).some(isNumber));
     const button = () =>
       h("button", { type: "button", class: "link", onclick: () => look(one.metric) }, `Show ${one.metric}`);
     return h("li", { class: `level-${one.level}` },

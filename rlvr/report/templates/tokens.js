@@ -7,8 +7,10 @@ const NEGATIVE = "213 94 0";
 const COLOURINGS = {
   advantage: {
     name: "Advantage", around: 0, floor: 1e-6,
-    meaning: "How much better things went from this token on than the critic expected, as the update saw it: " +
-      "blue tokens were made likelier, orange ones less likely.",
+    meaning: "How much better things went from this token on than the critic, or without one the group or nothing, " +
+      "led to expect, as the update saw it: blue tokens were pushed up, orange ones down.",
+    ofProbe: "How much better things went from this token on than the critic, or without one the group or nothing, " +
+      "led to expect: training would push blue tokens up, orange ones down.",
   },
   value: {
     name: "Value", hue: "0 158 115", floor: 1e-6,
@@ -24,7 +26,7 @@ const COLOURINGS = {
     meaning: "KL of the policy from the reference at this place, summed over the vocabulary, in nats.",
   },
   ratio: {
-    name: "Ratio", around: 1, floor: 0.01,
+    name: "Ratio", around: 1, floor: 0.01, needsUpdate: true,
     meaning: "New probability over old when the update last saw the token, on a logarithmic scale. " +
       "Blue: the update made it likelier.",
   },
@@ -34,7 +36,8 @@ const COLOURINGS = {
   },
 };
 // Invisible, unpaired and direction-changing characters could hide or reorder text; joiners inside emoji stay.
-const UNSEEN = "[\\p{Cc}\\p{Cs}\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]";
+const UNSEEN = "(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\p{Cs}\\u2028\\u2029]|" +
+  "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\uffa0\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}]";
 const PIECES = new RegExp(`\\n|\\t|${UNSEEN}`, "gu");
 
 // Returns nodes that show `text` as it is: line ends and tabs marked, unseen characters spelled out.

@@ -87,3 +87,16 @@ def test_a_held_out_fall_is_warned_about():
     assert alarms.after_evaluation(records[0]) == []
     (line,) = alarms.after_evaluation(records[1])
     assert line.startswith("warning: step 20: Reward hacking suspected: in training the pass rate rises")
+
+
+def test_a_resumed_run_is_measured_against_what_came_before_it():
+    lines = metric_lines(30, per_response=[1.0] * 15 + [40.0] * 15, k1=[0.04] * 15 + [1.5] * 15)
+    alarms = Alarms(max_new_tokens=40)
+    before = [evaluation(10, "ppo", 160, 160)]
+    alarms.remember(lines[:19], before, ["step 3: something"])
+    (line,) = alarms.after_step(20, lines[19])
+    assert "KL blow-up" in line
+    (fallen,) = alarms.after_evaluation(evaluation(20, "ppo", 90, 90))
+    assert "pass rate fell" in fallen
+    assert alarms.raised[0] == "step 3: something"
+    assert len(alarms.raised) == 3

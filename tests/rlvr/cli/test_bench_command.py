@@ -123,17 +123,23 @@ def test_a_bench_that_was_interrupted_goes_on_and_equals_plain_runs(tmp_path: Pa
     )
     metrics = Path("runs/tiny/ppo/seed-3/metrics.jsonl")
 
+    over = threading.Event()
+
     def interrupt() -> None:
         deadline = time.monotonic() + PATIENCE_S
         while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < deadline:
-            time.sleep(0.002)
+            if over.wait(0.002):
+                return  # the bench has failed, and nobody would catch the signal
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    with pytest.raises(typer.Exit) as ended:
-        run_bench(suite)
-    thread.join()
+    try:
+        with pytest.raises(typer.Exit) as ended:
+            run_bench(suite)
+    finally:
+        over.set()
+        thread.join()
     assert ended.value.exit_code == 130
     assert f"go on with: rlvr bench {suite}" in capsys.readouterr().err
     assert not Path("runs/tiny/random_reward").exists()

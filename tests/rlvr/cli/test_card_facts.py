@@ -71,7 +71,8 @@ def test_without_audit_problems_the_facts_have_no_audit(folder):
 
 
 def test_a_run_that_was_interrupted_need_not_wait_for_audits(folder):
-    config, train, held_out = tiny_config(), TASK.problems("train"), TASK.problems("test")[:8]
+    config = tiny_config("tracking.audit_problems=2")
+    train, held_out = TASK.problems("train"), TASK.problems("test")[:8]
     assert {"audit", "contamination"}.isdisjoint(card_facts(config, folder, train, held_out, audits=False))
     folder.audit_path.write_text('{"problems": 0, "verifiers": []}')
     assert "audit" in card_facts(config, folder, train, held_out, audits=False)

@@ -98,5 +98,8 @@ def test_an_unknown_ending_a_rate_out_of_range_and_no_folder_are_one_line(pair, 
         run(*pair, "--out", tmp_path / "c.pdf")
     with pytest.raises(ConfigError, match=r"--threshold: 90 is no pass rate above 0 and at most 1"):
         run(*pair, "--threshold", 90)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"--out: .* cannot be written"):
+        run(*pair, "--out", tmp_path / "file" / "c.json")
     with pytest.raises(RunFolderError, match="does not exist"):
         run(tmp_path / "none", pair[0])

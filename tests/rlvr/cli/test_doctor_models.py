@@ -17,6 +17,7 @@ from rlvr.cli.doctor.checks_numerics import check_gaps, check_numerics
 from rlvr.cli.doctor.checks_probe import Setting, check_latency, check_probe, probe_numbers
 from rlvr.cli.doctor.findings import Finding, Level
 from rlvr.cli.doctor.judging import JudgingTime
+from rlvr.cli.doctor.model_shape import shape_of
 from rlvr.cli.doctor.numerics import (
     alone_and_together,
     few_of,
@@ -24,6 +25,7 @@ from rlvr.cli.doctor.numerics import (
     sampled_alone_and_together,
 )
 from rlvr.cli.doctor.probe import Probe, draw_probe, sampling_cost
+from rlvr.cli.doctor.resources import memory_of_run
 from rlvr.models.causal_lm import CausalLM
 from rlvr.models.loading import LoadedModel
 from rlvr.models.reference import frozen_copy
@@ -264,8 +266,15 @@ def test_a_policy_that_is_sometimes_right_is_healthy():
 
 
 def test_nothing_right_blocks_where_no_warm_start_follows():
-    found = only(findings(judged("iiii" * 8)), Level.BLOCKER)
+    found = only(findings(judged("iiii" * 20)), Level.BLOCKER)
     assert "nothing can be learned" in found.what
+
+
+def test_nothing_right_of_a_few_problems_proves_nothing_unless_the_weights_are_random():
+    few = judged("ii" * 4)
+    assert Level.BLOCKER not in levels(findings(few))
+    assert any("0.0 % [0.0, 49.0]: too few problems to say" in f.what for f in findings(few))
+    assert "nothing can be learned" in only(findings(few, untrained=True), Level.BLOCKER).what
 
 
 def test_nothing_right_but_partial_scores_warn():
@@ -323,6 +332,15 @@ def test_larger_batches_are_reckoned_from_two_smaller_ones():
     assert fixed_s + 116 * each_s == pytest.approx(3.0)
 
 
+def test_memory_counts_the_problems_that_an_evaluation_asks_at_once(model: LoadedModel):
+    config = tiny_config("evaluation.samples_per_problem=4")
+
+    def estimate(evaluated: int) -> float:
+        return memory_of_run(config, model, shape_of(model.policy), 0, evaluated, judged("ci")).bytes
+
+    assert estimate(100) < estimate(128) == estimate(10_000)
+
+
 def test_the_probe_asks_what_fits_into_its_time(model: LoadedModel):
     config = tiny_config()
     problems = wiring.build_task(config).problems("train")
@@ -356,6 +374,13 @@ def test_a_healthy_model_passes_every_identity_and_keeps_its_weights():
     assert set(levels(numeric_findings(policy))) == {Level.OK}
     assert all(torch.equal(a, b) for a, b in zip(before, policy.module.parameters(), strict=True))
     assert all(parameter.grad is None for parameter in policy.module.parameters())
+
+
+def test_one_response_is_enough_for_the_identities():
+    policy = tiny_policy()
+    one = sampled_rollouts(policy)[:1]
+    found = measure_numerics(one, actor_critic(policy=policy), frozen_copy(policy), Algorithm(), kl_coef=0.1)
+    assert set(levels(check_numerics(found, one, policy.compute_dtype))) == {Level.OK}
 
 
 @pytest.mark.parametrize("advantage", ["gae", "group_normalized"])

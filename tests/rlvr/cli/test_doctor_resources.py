@@ -1,5 +1,6 @@
 """What the doctor says of memory, disk, time and settings."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.tiny_runs import tiny_config
 
+from rlvr.cli.doctor import machine
 from rlvr.cli.doctor.checks_config import check_config, check_evaluation, check_run_folder, half_width_points
 from rlvr.cli.doctor.checks_resources import (
     DiskUse,
@@ -174,6 +176,13 @@ def test_too_few_held_out_problems_warn_with_the_half_width():
     assert healthy(list(check_evaluation(many, 500)))
 
 
+def test_a_curve_on_all_the_problems_there_are_is_not_told_to_take_more_of_them():
+    few = tiny_config("evaluation.problems=500", "evaluation.curve_problems=10")
+    assert "raise evaluation.curve_problems" in only(check_evaluation(few, 500), Level.WARNING).advice
+    whole = tiny_config("evaluation.problems=20", "evaluation.curve_problems=200")
+    assert [f for f in check_evaluation(whole, 20) if "evaluation.curve_problems" in f.advice] == []
+
+
 def test_a_curve_of_few_points_is_noted():
     config = tiny_config("evaluation.problems=500", "evaluation.curve_problems=0", "evaluation.every=5")
     assert "fewer than three points" in only(check_evaluation(config, 500), Level.NOTE).what
@@ -191,3 +200,25 @@ def test_a_run_dir_that_is_a_file_blocks(tmp_path: Path):
     (tmp_path / "runs").write_text("")
     config = tiny_config(f"run.dir={str(tmp_path / 'runs')!r}")
     assert "is a file" in only(check_run_folder(config), Level.BLOCKER).what
+
+
+def test_a_run_dir_in_which_nothing_can_be_written_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root may write anywhere
+    config = tiny_config(f"run.dir={str(tmp_path / 'runs')!r}")
+    assert f"nothing can be written in {tmp_path}" in only(check_run_folder(config), Level.BLOCKER).what
+
+
+# machine
+
+
+@pytest.mark.parametrize(("limit", "room"), [("1000\n", 700), ("max\n", None), ("100\n", 0)])
+def test_a_containers_limit_leaves_what_is_not_used_files_that_were_read_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, room: int | None
+):
+    (tmp_path / "memory.max").write_text(limit)
+    (tmp_path / "memory.current").write_text("800\n")
+    (tmp_path / "memory.stat").write_text("anon 300\nfile 500\nactive_file 200\ninactive_file 300\n")
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    assert machine._cgroup_room() == room
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path / "nothing")
+    assert machine._cgroup_room() is None

@@ -81,6 +81,12 @@ def test_a_moment_of_a_run_is_named_after_an_at(tmp_path: Path):
         named_model(f"{folder.path}@30", None, [])
 
 
+def test_a_moment_of_a_run_that_is_not_there_is_not_taken_for_a_model(tmp_path: Path):
+    for moment in ("sft", "base", "40"):
+        with pytest.raises(RunFolderError, match=r"nothing is not a run folder: it does not exist"):
+            named_model(f"{tmp_path / 'nothing'}@{moment}", None, [])
+
+
 def measure(home: Path, *arguments: str, model: str = "tiny") -> str:
     """Run the command on the tiny model in `home`, and return what it prints."""
     ran = CliRunner().invoke(APP, [model, *TINY, *arguments, "--dir", str(home / "evals")])
@@ -198,6 +204,15 @@ def test_a_place_where_no_folder_can_be_made_is_named(tmp_path: Path):
         measure(tmp_path, "evaluation.problems=2")
 
 
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"--out: .*file/rows\.jsonl cannot be written: "):
+        measure(tmp_path, "--out", str(tmp_path / "file" / "rows.jsonl"))
+    with pytest.raises(ConfigError, match=r"--out: .* is a folder"):
+        measure(tmp_path, "--out", str(tmp_path))
+    assert not (tmp_path / "evals").exists()
+
+
 def test_options_of_endpoints_are_refused_for_other_models(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"^--completions, --price-in: only for an endpoint"):
         measure(tmp_path, "--completions", "--price-in", "1")
@@ -303,6 +318,8 @@ def test_an_endpoint_that_fails_half_way_is_gone_on_with_by_the_same_command(tmp
         assert "refused after 2 tries, HTTP 503: overloaded" in first
         assert second.startswith(f"what is done is in {only_folder(tmp_path)}, and the same command")
         assert len(lines(only_folder(tmp_path) / "greedy.jsonl")) == 24  # three batches of four times two
+        # Six more were answered, and paid for, before the batch broke off.
+        assert json.loads((only_folder(tmp_path) / "evaluation.json").read_text())["usage"]["requests"] == 30
         server.behave, before = adds, len(server.asked)
         shown = measure(tmp_path, *arguments, "--concurrency", "4", model=server.url)
         # Batches are now of sixteen, and only whole ones are kept.
@@ -311,7 +328,7 @@ def test_an_endpoint_that_fails_half_way_is_gone_on_with_by_the_same_command(tmp
     assert "going on with" in shown
     assert "greedy   100.0 %" in shown
     usage = json.loads((only_folder(tmp_path) / "evaluation.json").read_text())["usage"]
-    assert usage["requests"] >= 24 + 24
+    assert usage["requests"] == 30 + 24
 
 
 @pytest.mark.usefixtures("_direct_connections")
@@ -320,6 +337,21 @@ def test_an_endpoint_that_refuses_from_the_start_leaves_no_folder(tmp_path: Path
         measure(tmp_path, "evaluation.problems=4", model=server.url)
     assert len(str(caught.value).splitlines()) == 1
     assert list((tmp_path / "evals").iterdir()) == []
+
+
+@pytest.mark.usefixtures("_direct_connections")
+def test_measuring_again_loses_nothing_before_there_is_something_to_put_in_its_place(tmp_path: Path):
+    arguments = ["evaluation.problems=4", "--endpoint-model", "m"]
+    with serving(adds) as server:
+        measure(tmp_path, *arguments, model=server.url)
+        before = {path.name: path.read_bytes() for path in only_folder(tmp_path).iterdir()}
+        server.behave = lambda *_: refused(401, "no key")
+        with pytest.raises(EndpointError):
+            measure(tmp_path, *arguments, "--fresh", model=server.url)
+        assert {path.name: path.read_bytes() for path in only_folder(tmp_path).iterdir()} == before
+        server.behave = lambda *_: answered("#0")
+        assert "greedy   0.0 %" in measure(tmp_path, *arguments, "--fresh", model=server.url)
+    assert len(lines(only_folder(tmp_path) / "greedy.jsonl")) == 4
 
 
 @pytest.mark.usefixtures("_direct_connections")

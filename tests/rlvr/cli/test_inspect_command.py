@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from support.stored_runs import rollout, stored_run
+from support.stored_runs import rollout, store_probes, stored_run
 from typer.testing import CliRunner
 
 from rlvr.cli.inspect_command import inspect
@@ -158,3 +158,74 @@ def test_what_does_not_go_together_is_refused(folder):
         inspected(folder, "--problem", PROBLEM)
     with pytest.raises(ConfigError, match="add --evaluation"):
         inspected(folder, "--phase", "ppo")
+
+
+def test_a_held_out_response_is_chosen_by_its_number(tmp_path):
+    folder = stored_run(tmp_path / "mine")
+    rows = folder.read_responses("sft", 0, "sampled")
+    folder.write_responses("sft", 0, "sampled", [{**row, "sample": sample} for row in rows for sample in range(2)])
+    chosen = ("--evaluation", "--phase", "sft", "--problem", "test/2")
+    assert [row["sample"] for row in as_json(folder, *chosen)] == [0, 0, 1]
+    (row,) = as_json(folder, *chosen, "--sample", "1")
+    assert (row["mode"], row["sample"]) == ("sampled", 1)
+    with pytest.raises(ConfigError, match="has a response 2 to arithmetic/test/2"):
+        inspected(folder, *chosen, "--sample", "2")
+    with pytest.raises(ConfigError, match="of which problem"):
+        inspected(folder, "--step", "1", "--sample", "1")
+
+
+def test_a_mode_alone_lists_its_responses(folder):
+    assert {row["mode"] for row in as_json(folder, "--evaluation", "--mode", "greedy")} == {"greedy"}
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory) -> RunFolder:
+    folder = stored_run(tmp_path_factory.mktemp("runs") / "probed")
+    store_probes(folder, {0: ["wrong", "right"], 2: ["right", "right"]}, samples=2)
+    return folder
+
+
+def test_the_steps_that_have_probes_are_listed_with_their_pass_rates(probed):
+    lines = inspected(probed, "--probe")
+    assert lines[0] == "held-out probes of the policy after so many steps"
+    assert [line.split()[:4] for line in lines[2:]] == [["0", "50.0", "%", "0.5000"], ["2", "100.0", "%", "1.0000"]]
+
+
+def test_the_probes_after_a_step_are_listed(probed):
+    rows = as_json(probed, "--probe", "--step", "0")
+    found = [(row["problem"], row["sample"], row["outcome"]) for row in rows]
+    assert found == [
+        ("arithmetic/test/0", 0, "incorrect"), ("arithmetic/test/0", 1, "incorrect"),
+        ("arithmetic/test/1", 0, "correct"), ("arithmetic/test/1", 1, "correct"),
+    ]  # fmt: skip
+
+
+def test_a_probe_problem_is_followed_over_the_steps(probed):
+    rows = as_json(probed, "--probe", "--problem", "test/0", "--sample", "1")
+    assert [(row["step"], row["sample"], row["outcome"]) for row in rows] == [(0, 1, "incorrect"), (2, 1, "correct")]
+    assert inspected(probed, "--probe", "--problem", "test/0")[0].split()[:3] == ["step", "problem", "sample"]
+
+
+def test_a_probe_is_shown_token_by_token_and_has_no_ratio(probed):
+    lines = inspected(probed, "--probe", "--step", "2", "--problem", "test/0")
+    assert lines[0] == "held-out probe, the policy after step 2, arithmetic/test/0, response 0 of 2 (--sample)"
+    heads = next(line for line in lines if line.startswith("token")).split()
+    assert {"advantage", "entropy", "value"} < set(heads)
+    assert "ratio" not in heads
+    assert lines[-1] == "sampled, and not trained on: advantages are not whitened, and a ratio is not applicable"
+    assert not any(line.startswith("not recorded") for line in lines)
+    record = as_json(probed, "--probe", "--step", "2", "--problem", "test/0")
+    assert (record["probe"], record["step"], record["policy_step"]) == (True, 2, 2)
+
+
+def test_probes_that_are_not_there_are_refused_in_one_line(folder, probed):
+    with pytest.raises(RunFolderError, match=r"no probes: .* or tracking.probe_problems = 0"):
+        inspected(folder, "--probe")
+    with pytest.raises(RunFolderError, match="no probes after step 1; near it: 0, 2"):
+        inspected(probed, "--probe", "--step", "1")
+    with pytest.raises(ConfigError, match="the set of probes has no problem 'test/7'"):
+        inspected(probed, "--probe", "--problem", "test/7")
+    with pytest.raises(ConfigError, match="the probes have no response 5 to arithmetic/test/0"):
+        inspected(probed, "--probe", "--problem", "test/0", "--sample", "5")
+    with pytest.raises(ConfigError, match="give one of them"):
+        inspected(probed, "--probe", "--evaluation")

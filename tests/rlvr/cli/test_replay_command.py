@@ -84,6 +84,17 @@ def test_the_text_says_where_the_first_flipped_responses_are_and_why(folder):
     assert lines[-1] == f"more of one: rlvr inspect {folder.path} --step 1 --problem arithmetic/train/1"
 
 
+def test_a_flipped_response_that_is_not_its_problems_first_is_pointed_to_by_its_number(tmp_path):
+    folder = stored_run(tmp_path / "mine", samples=2)
+    rows = folder.read_rollouts(1)
+    # Of the padded answer only the second response is left.
+    rows[2]["text"] = rows[2]["text"].replace("#0", "#")
+    folder.write_rollouts(1, rows)
+    lines = replayed(folder, "--verifier", "exact", "--what", "rollouts", "--steps", "1").stdout.splitlines()
+    assert "step 1, arithmetic/train/1, response 1" in lines
+    assert lines[-1].endswith("--step 1 --problem arithmetic/train/1 --sample 1")
+
+
 def test_a_reward_of_its_own_changes_the_mean_reward_and_no_verdict(folder):
     found = figures(folder, "reward.no_answer=-1.0", "reward.correct=2.0")
     assert found["changes"]["training rollouts"]["flipped"] == 0

@@ -41,7 +41,8 @@ def test_the_error_rates_of_a_sound_verifier_are_kept_with_their_intervals(folde
 def test_what_is_there_is_not_made_again(folder):
     folder.audit_path.write_text('{"problems": 1, "verifiers": []}')
     folder.contamination_path.write_text('{"sentence": "made before"}')
-    assert audit_of(tiny_config(), folder, TRAIN) == {"problems": 1, "verifiers": []}
+    config = tiny_config("tracking.audit_problems=2")
+    assert audit_of(config, folder, TRAIN) == {"problems": 1, "verifiers": []}
     assert contamination_of(folder, TRAIN, TRAIN) == {"sentence": "made before"}
 
 

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ def test_each_control_is_put_in_words_beside_the_real_reward(tmp_path: Path):
     assert "ppo (+59.0 [" in drawn
     assert "ended 58.0 points [" in drawn
     assert drawn.endswith("] higher.")
-    assert "gained 0.0 points, greedy (95 % interval of the change [+0.0, +0.0]" in zero
+    assert "gained 0.0 points, greedy (95 % interval of the change [" in zero
+    assert "[0.0, 0.0]" not in zero
     assert "find out why" not in zero
 
 
@@ -63,7 +65,20 @@ def test_a_gain_that_a_control_matches_is_said_to_be_none(tmp_path: Path):
 
 def test_learning_without_a_learning_rate_is_an_alarm(tmp_path: Path):
     (sentence,) = sentences(bench(tmp_path, {"ppo": [[15, 45]], "lr_zero": [[15, 30]]}))
-    assert "It must be 0: find out why the same weights were measured differently" in sentence
+    assert "It must be 0, and 15 answers changed: find out why the same weights" in sentence
+
+
+def test_without_a_learning_rate_changes_that_cancel_are_an_alarm_too(tmp_path: Path):
+    found = bench(tmp_path, {"ppo": [[15, 45]], "lr_zero": [[15, 15]]})
+    run = found.arms[1].runs[0]
+    swapped = {**run.rates_before["greedy"]}
+    one, other = (next(name for name, rate in swapped.items() if rate == right) for right in (0.0, 1.0))
+    swapped |= {one: 1.0, other: 0.0}
+    changed = replace(run, rates_after={**run.rates_after, "greedy": swapped})
+    arms = [found.arms[0], replace(found.arms[1], runs=[changed])]
+    (sentence,) = sentences(replace(found, arms=arms))
+    assert "gained 0.0 points" in sentence
+    assert "It must be 0, and 2 answers changed" in sentence
 
 
 def test_a_control_that_earned_nothing_is_said_to_have_had_no_reward(tmp_path: Path):
@@ -96,6 +111,15 @@ def test_one_seed_is_said_to_say_nothing_of_others(tmp_path: Path):
     assert "say nothing of how another seed would fare" in bench_page(bench(tmp_path, {"ppo": [[15, 45]]}))
 
 
+def test_arms_that_were_sampled_at_different_temperatures_are_told(tmp_path: Path):
+    found = bench(tmp_path, {"ppo": [[15, 45]], "cool": [[15, 40]]})
+    assert "temperature" not in bench_page(found)
+    run = found.arms[1].runs[0]
+    cool = replace(run, after={**run.after, "sampled": {**run.after["sampled"], "temperature": 0.5}})
+    page = bench_page(replace(found, arms=[found.arms[0], replace(found.arms[1], runs=[cool])]))
+    assert "and these differ (0.5, 1): compare the greedy rates" in page
+
+
 def test_runs_of_different_commits_are_told_apart(tmp_path: Path):
     found = bench(tmp_path, {"ppo": [[15, 45]]})
     other = finished_run(tmp_path / "other", [15, 45])
@@ -122,6 +146,20 @@ def test_the_record_is_json_and_has_the_same_numbers(tmp_path: Path):
     assert drawn["control"] is True
     assert ppo["seeds"][0]["rollouts_to_threshold"] == pytest.approx(98.333, rel=1e-4)
     assert record["stamp"] == STAMP
+
+
+def test_one_seed_has_the_same_interval_in_both_tables(tmp_path: Path):
+    page = bench_page(bench(tmp_path, {"ppo": [[15, 45]]}))
+    assert page.count("30.0 % [19.1, 43.8]") == 4
+    assert page.count("90.0 % [78.6, 95.7]") == 4
+
+
+def test_an_arm_whose_name_begins_with_an_underscore_is_in_the_legend(tmp_path: Path):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        plot_bench(bench(tmp_path, {"ppo": [[15, 45]], "_mine": [[15, 30]]}), [tmp_path / "figure.svg"])
+    assert (tmp_path / "figure.svg").read_text().count("_mine") == 2
 
 
 def test_equal_benches_give_equal_pictures(tmp_path: Path):

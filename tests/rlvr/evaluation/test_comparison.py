@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.measured_runs import CONFIG, made_evaluation, made_run, rows_of
 
-from rlvr.errors import ConfigError
+from rlvr.errors import ConfigError, RunFolderError
 from rlvr.evaluation.comparison import Comparison, compare
 from rlvr.evaluation.measured import load_measured
 from rlvr.evaluation.paired import mcnemar, sign_flip_p
@@ -75,6 +75,45 @@ def test_with_different_numbers_of_responses_there_is_no_exact_test(tmp_path: Pa
     b = made_evaluation(tmp_path / "b", {"sampled": rows_of({1: "ccci", 2: "ciii", 3: "ccci"})})
     found = compare(load_measured(str(a)), load_measured(str(b))).modes["sampled"]
     assert (found.p, found.samples, dict(found.pass_at_k)) == (None, (1, 4), {})
+
+
+def test_a_response_that_could_not_be_judged_does_not_cost_the_exact_test(tmp_path: Path):
+    """Its problem has other numbers on both sides and is left out of the test alone."""
+    a, b = {1: "ciii", 2: "ccci", 3: "iiii"}, {1: "ccii", 2: "cc?i", 3: "ciii"}
+    paths = [made_evaluation(tmp_path / name, {"sampled": rows_of(own)}) for name, own in (("a", a), ("b", b))]
+    found = compare(*(load_measured(str(path)) for path in paths)).modes["sampled"]
+    assert (found.n, found.samples, found.p) == (3, (4, 4), sign_flip_p([1, 1]))
+
+
+def test_thirds_that_cancel_are_no_difference(tmp_path: Path):
+    a, b = {1: "cci", 2: "cii"}, {1: "ccc", 2: "iii"}
+    paths = [made_evaluation(tmp_path / name, {"sampled": rows_of(own)}) for name, own in (("a", a), ("b", b))]
+    found = compare(*(load_measured(str(path)) for path in paths)).modes["sampled"]
+    assert (found.rate.difference.value, found.problems_needed) == (0.0, None)
+
+
+def test_two_runs_of_one_name_are_told_apart_by_their_parents(tmp_path: Path):
+    for arm in ("ppo", "grpo"):
+        (tmp_path / arm).mkdir()
+        learning_run(tmp_path / arm / "seed-0", {0: 10, 10: 20})
+    a, b = (load_measured(str(tmp_path / arm / "seed-0")) for arm in ("ppo", "grpo"))
+    assert "B (grpo/seed-0) minus A (ppo/seed-0)" in compare(a, b).sentence
+    a, b = (load_measured(f"{tmp_path / arm / 'seed-0'}@sft") for arm in ("ppo", "grpo"))
+    assert "B (grpo/seed-0@sft) minus A (ppo/seed-0@sft)" in compare(a, b).sentence
+
+
+def test_where_the_exact_test_sees_what_the_interval_does_not_the_sentence_says_so(tmp_path: Path):
+    a = dict.fromkeys(range(1000), "c") | dict.fromkeys(range(29), "i")
+    b = dict.fromkeys(range(1000), "c") | dict.fromkeys(range(29, 44), "i")
+    comparison = greedy_pair(tmp_path, a, b)
+    assert not comparison.modes["greedy"].rate.difference.distinguishable
+    assert "but the exact test sees one (p = 0.049): measure more problems" in comparison.sentence
+
+
+def test_where_the_interval_sees_what_the_exact_test_does_not_the_sentence_says_so(tmp_path: Path):
+    a = dict.fromkeys(range(200), "c") | dict.fromkeys(range(5), "i")
+    comparison = greedy_pair(tmp_path, a, dict.fromkeys(range(200), "c"))
+    assert comparison.sentence.endswith("but the exact test is not sure (p = 0.062): measure more problems")
 
 
 def test_a_clear_difference_is_said_in_words(tmp_path: Path):
@@ -176,6 +215,22 @@ def test_two_runs_are_also_compared_by_their_curves(tmp_path: Path):
     assert curve.b_reached.value == pytest.approx(1000 * 20 / 26)
     by_time = compare(comparison.a, comparison.b, x="wall_s").curves["greedy"]
     assert (by_time.first, by_time.last) == (60, 100)
+
+
+def test_moments_of_two_runs_are_compared_without_their_curves(tmp_path: Path):
+    for name in "ab":
+        learning_run(tmp_path / name, {0: 10, 10: 20, 20: 30})
+    assert not compare(load_measured(f"{tmp_path}/a@10"), load_measured(f"{tmp_path}/b@10")).curves
+    assert compare(load_measured(f"{tmp_path}/a"), load_measured(f"{tmp_path}/b")).curves
+
+
+def test_a_damaged_file_of_a_curve_is_named(tmp_path: Path):
+    for name in "ab":
+        learning_run(tmp_path / name, {0: 10, 10: 20, 20: 30})
+    path = tmp_path / "b" / "responses" / "ppo_000010_greedy.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(RunFolderError, match=r"ppo_000010_greedy\.jsonl\.gz: cannot be read to its end"):
+        compare(load_measured(f"{tmp_path}/a"), load_measured(f"{tmp_path}/b"))
 
 
 def test_the_moments_of_one_run_have_no_curves_to_compare(tmp_path: Path):

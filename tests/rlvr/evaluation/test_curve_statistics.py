@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlvr.evaluation.curve_statistics import area_under_curve, place_of_threshold, problem_areas
+from rlvr.evaluation.curve_statistics import area_under_curve, first_place, place_of_threshold, problem_areas
 from rlvr.evaluation.intervals import cluster_wilson
 
 
@@ -51,6 +51,11 @@ def test_a_threshold_met_exactly_by_a_sum_that_rounds_is_reached():
     reached = place_of_threshold([0, 1], [[0.0] * 10, [1.0] * 9 + [0.0]], 0.9)
     assert reached is not None
     assert reached.value == pytest.approx(1)
+
+
+def test_a_single_point_has_reached_what_lies_below_it():
+    assert first_place([7], [0.3], 0.1 + 0.2) == 7
+    assert first_place([7], [0.3], 0.31) is None
 
 
 def test_a_curve_that_never_comes_so_far_has_no_place():

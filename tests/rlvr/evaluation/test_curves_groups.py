@@ -3,20 +3,21 @@
 import csv
 import statistics
 
-import numpy as np
 import pytest
 from support.run_folders import evaluation, measured
 
 from rlvr.errors import ConfigError
 from rlvr.evaluation.curves import plot_curves, plot_frontier
+from rlvr.evaluation.curves.draw_learning_curve import learning_curve_figure
 from rlvr.evaluation.curves.grouping import grouped, mean_series
+from rlvr.evaluation.curves.learning_curve import learning_curve
+from rlvr.evaluation.curves.quantities import parse_quantity
 from rlvr.evaluation.curves.recorded_runs import load_runs
-from rlvr.evaluation.curves.seed_intervals import seed_interval
 from rlvr.evaluation.curves.series import Point, Series
 from rlvr.tracking.run_folder import RunFolder
 
-# Quantiles at 97.5 % as printed in tables of Student's t.
-TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 10: 2.228, 29: 2.045, 120: 1.980}
+T_OF_THREE = 4.303
+"""Quantile of Student's t at 97.5 % for two degrees of freedom, as printed in tables."""
 
 
 def seed_run(path, seed, greedy, *, preset="ppo", extra="", steps=(0, 10, 20), wall_s=0.0) -> RunFolder:
@@ -35,27 +36,6 @@ def rows_of(path, series="greedy") -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["series"] == series]
 
 
-def test_the_interval_over_seeds_is_the_t_interval_by_plain_python():
-    rates = [0.61, 0.7, 0.64, 0.66]
-    half = TABLE[3] * statistics.stdev(rates) / 4**0.5
-    interval = seed_interval(rates)
-    assert interval.low == pytest.approx(statistics.mean(rates) - half, abs=1e-4)
-    assert interval.high == pytest.approx(statistics.mean(rates) + half, abs=1e-4)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_the_interval_over_seeds_covers_the_true_mean_as_often_as_it_says(n):
-    drawn = np.random.default_rng(0).normal(0.5, 0.03, size=(4000, n))
-    covered = sum(interval.low <= 0.5 <= interval.high for interval in map(seed_interval, drawn.tolist()))
-    assert 0.94 < covered / 4000 < 0.96
-
-
-def test_the_interval_over_seeds_stays_within_what_a_rate_can_be():
-    interval = seed_interval([0.9, 1.0])
-    assert interval.high == 1.0
-    assert interval.low == pytest.approx(0.95 - 12.706 * 0.05, abs=1e-4)
-
-
 def test_the_curve_of_a_group_is_the_mean_of_its_seeds_with_their_interval(tmp_path):
     right = {0: [100, 120, 150], 1: [104, 132, 160], 2: [90, 128, 170]}
     paths = [seed_run(tmp_path / f"s{seed}", seed, counts).path for seed, counts in right.items()]
@@ -64,7 +44,7 @@ def test_the_curve_of_a_group_is_the_mean_of_its_seeds_with_their_interval(tmp_p
     assert [int(row["step"]) for row in rows] == [0, 10, 20]
     for row, counts in zip(rows, zip(*right.values(), strict=True), strict=True):
         rates = [count / 200 for count in counts]
-        half = TABLE[2] * statistics.stdev(rates) / 3**0.5
+        half = T_OF_THREE * statistics.stdev(rates) / 3**0.5
         assert float(row["y"]) == pytest.approx(statistics.mean(rates))
         assert float(row["low"]) == pytest.approx(max(0, statistics.mean(rates) - half), abs=1e-4)
         assert float(row["high"]) == pytest.approx(min(1, statistics.mean(rates) + half), abs=1e-4)
@@ -128,11 +108,37 @@ def test_groups_are_named_by_the_keys_they_differ_in_without_what_follows_from_t
 
 def test_seeds_of_a_bench_that_start_from_a_model_each_are_one_group(tmp_path):
     model = '[model]\nname = "out/warm_starts/0c8d/seed-{seed}/reference"\n'
-    paths = [
-        seed_run(tmp_path / str(seed), seed, [1, 2, 3], extra=model.format(seed=seed)).path for seed in (0, 1, 10)
-    ]
+    paths = [seed_run(tmp_path / str(seed), seed, [1, 2, 3], extra=model.format(seed=seed)).path for seed in (0, 1, 10)]
     other = seed_run(tmp_path / "other", 1, [1, 2, 3], extra=model.format(seed=10)).path
     assert [len(group.runs) for group in grouped(load_runs([*paths, other]))] == [3, 1]
+
+
+def test_of_many_keys_those_are_named_that_tell_the_groups_apart(tmp_path):
+    """The arms of a bench: a key that only one of them changes comes last in the file."""
+    rollout = "[rollout]\nprompts = {}\nsamples = {}\n[optimizer]\nwarmup = {}\nlr = {}\n"
+    arms = [("ppo", 256, 1, 1, 0.5), ("grpo", 32, 8, 2, 0.5), ("ppo", 256, 1, 1, 0.0)]
+    runs = load_runs(
+        [
+            seed_run(tmp_path / str(index), 0, [1, 2, 3], preset=preset, extra=rollout.format(*values)).path
+            for index, (preset, *values) in enumerate(arms)
+        ]
+    )
+    assert [group.label for group in grouped(runs)] == [
+        "algorithm.preset=ppo, optimizer.lr=0.5, rollout.prompts=256 and 2 more",
+        "algorithm.preset=grpo, optimizer.lr=0.5, rollout.prompts=32 and 2 more",
+        "algorithm.preset=ppo, optimizer.lr=0.0, rollout.prompts=256 and 2 more",
+    ]
+
+
+def test_a_long_legend_makes_the_page_longer_and_covers_no_words(tmp_path):
+    runs = [seed_run(tmp_path / f"run-{index}-{'x' * 50}", 0, [1, 2, 3]).path for index in range(12)]
+    subjects = [
+        learning_curve(run, x="step", quantities=[parse_quantity("greedy")], audits=False) for run in load_runs(runs)
+    ]
+    figure = learning_curve_figure(subjects, x="step", what="pass rate", over_seeds=True)
+    figure.draw_without_rendering()
+    box = figure.axes[0].yaxis.label.get_window_extent()
+    assert 0 <= box.y0 < box.y1 <= figure.bbox.y1
 
 
 def test_what_an_algorithm_key_is_beside_its_preset_is_named(tmp_path):

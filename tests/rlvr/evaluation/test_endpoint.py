@@ -197,6 +197,17 @@ def test_what_keeps_failing_ends_with_the_servers_words_and_what_to_do():
     assert len(server.asked) == 3
 
 
+def test_a_pause_longer_than_the_client_makes_is_told_and_not_called_many_tries():
+    wait = refused(429, "Daily limit reached.", **{"Retry-After": "3600"})
+    with serving(lambda *_: wait) as server, pytest.raises(EndpointError) as caught:
+        respond(server, retries=2)
+    assert str(caught.value) == (
+        f"{server.url}, problem made/test/0: refused, HTTP 429: Daily limit reached; it asks for a pause of 3600 s, so "
+        "come back after it, and set --requests-per-minute"
+    )
+    assert len(server.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "advice"),
     [

@@ -105,6 +105,11 @@ def test_equal_problems_fall_back_on_wilson_instead_of_certainty(rate):
     assert cluster_wilson([rate] * 20) == wilson(rate * 20, 20)
 
 
+def test_rates_that_differ_by_rounding_alone_are_equal():
+    found, equal = cluster_wilson([0.3, 0.1 + 0.2] * 10), wilson(6, 20)
+    assert (found.low, found.high) == pytest.approx((equal.low, equal.high))
+
+
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=60))
 def test_the_clustered_interval_stays_within_zero_and_one_and_contains_the_mean(means):
     interval = cluster_wilson(means)

@@ -7,6 +7,7 @@ from support.run_folders import fabricated_run
 
 from rlvr.errors import RunFolderError
 from rlvr.evaluation.measured import load_measured
+from rlvr.tracking.run_folder import RunFolder
 
 WHOLE = {0: "ci", 1: "cc", 2: "ii", 3: "nc"}
 PART = {0: "cc", 1: "cc"}
@@ -68,6 +69,25 @@ def test_an_evaluation_folder_is_read_with_its_name_and_settings(tmp_path: Path)
         measured.rows("sampled")
 
 
+@pytest.mark.parametrize(("held_out", "expected"), [(None, {"lenient": True}), ("math", {})])
+def test_the_options_of_the_verifier_that_judged_are_among_the_settings(tmp_path: Path, held_out, expected):
+    identity = {
+        "verifier": {"name": "math", "options": {"lenient": True}},
+        "held_out_verifier": {"name": held_out, "options": {}},
+    }
+    path = made_evaluation(tmp_path / "e", {"greedy": rows_of({0: "c"})}, identity=identity)
+    assert load_measured(str(path)).settings["verifier_options"] == expected
+    own = "" if held_out is None else f'verifier = "{held_out}"\n'
+    config = CONFIG.replace("options = {}\n", "options = {}\nverifier_options = { lenient = true }\n")
+    run = made_run(tmp_path / "r", {("sft", 0): WHOLE}, config=config.replace("[evaluation]\n", f"[evaluation]\n{own}"))
+    assert load_measured(str(run.path)).settings["verifier_options"] == expected
+
+
+def test_an_evaluation_of_another_split_is_none_of_the_runs_moments(run: Path):
+    add_evaluation(RunFolder.open(run), "ppo", 20, {"greedy": rows_of({0: "c"})}, split="train")
+    assert load_measured(f"{run}@20").records["greedy"]["n"] == 4
+
+
 def test_an_evaluation_folder_has_no_moments(tmp_path: Path):
     path = made_evaluation(tmp_path / "e", {"greedy": rows_of({0: "c"})})
     with pytest.raises(RunFolderError, match="a single evaluation, so leave out @sft"):
@@ -114,6 +134,9 @@ def test_a_damaged_evaluation_is_named(tmp_path: Path, content: str):
 def test_what_is_no_measured_policy_is_told_what_would_be_one(tmp_path: Path):
     with pytest.raises(RunFolderError, match=r"has neither evaluation\.json nor config\.toml; give a folder that"):
         load_measured(str(tmp_path))
+    (tmp_path / "seed-0.log").write_text("")
+    with pytest.raises(RunFolderError, match=r"seed-0\.log is a file; give a folder that"):
+        load_measured(str(tmp_path / "seed-0.log"))
     with pytest.raises(RunFolderError, match="nowhere does not exist"):
         load_measured(str(tmp_path / "nowhere@sft"))
     (tmp_path / "config.toml").write_text(CONFIG)

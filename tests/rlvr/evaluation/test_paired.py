@@ -77,6 +77,13 @@ def test_equal_policies_are_not_certain_to_be_equal():
     assert -0.2 < found.interval.low < -0.01 < 0.01 < found.interval.high < 0.2
 
 
+def test_what_rounding_leaves_is_no_difference():
+    """Two curves that are the same, on other grids: their areas differ in the last digit."""
+    found = paired_difference([0.3] * 40, [0.1 + 0.2] * 40)
+    assert (found.value, found.distinguishable) == (0.0, False)
+    assert found.interval.low < -0.01 < 0.01 < found.interval.high
+
+
 def test_one_problem_says_next_to_nothing():
     found = paired_difference([0.0], [1.0])
     assert (found.value, found.n) == (1.0, 1)
@@ -177,5 +184,6 @@ def test_more_power_needs_more_problems_and_no_difference_has_no_number():
     differences = [1.0] * 24 + [-1.0] * 12 + [0.0] * 164
     assert (problems_needed(differences, power=0.95) or 0) > (problems_needed(differences) or 0)
     assert problems_needed([1.0, -1.0, 0.0]) is None
+    assert problems_needed([1 - 2 / 3, 1 / 3 - 2 / 3]) is None
     with pytest.raises(ValueError, match="at least one problem"):
         problems_needed([])

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable, Iterable
 from itertools import combinations, product
 
 import pytest
@@ -8,15 +9,16 @@ from hypothesis import strategies as st
 from rlvr.evaluation.pass_at_k import mean_pass_at_k, pass_at_k, pass_hat_k
 
 
-def by_enumeration(n: int, c: int, k: int) -> float:
+def by_enumeration(n: int, c: int, k: int, *, wanted: Callable[[Iterable[bool]], bool]) -> float:
     draws = list(combinations(range(n), k))
-    return sum(any(index < c for index in draw) for draw in draws) / len(draws)
+    return sum(wanted(index < c for index in draw) for draw in draws) / len(draws)
 
 
 @pytest.mark.parametrize("n", range(1, 8))
 def test_every_small_case_equals_enumeration_of_all_draws(n):
     for c, k in product(range(n + 1), range(1, n + 1)):
-        assert pass_at_k(n, c, k) == pytest.approx(by_enumeration(n, c, k), abs=1e-12)
+        assert pass_at_k(n, c, k) == pytest.approx(by_enumeration(n, c, k, wanted=any), abs=1e-12)
+        assert pass_hat_k(n, c, k) == pytest.approx(by_enumeration(n, c, k, wanted=all), abs=1e-12)
 
 
 def test_drawing_with_replacement_would_be_biased():

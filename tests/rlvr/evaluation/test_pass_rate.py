@@ -55,6 +55,14 @@ def test_audits_count_the_same_responses_with_their_own_verdicts():
     }
 
 
+def test_the_largest_k_is_the_number_of_responses():
+    rows = [row(i, "correct" if s == 0 else "incorrect", answer=str(s)) for i in range(3) for s in range(6)]
+    rate = pass_rate(rows, temperature=1.0)
+    assert list(rate.pass_at_k) == list(rate.pass_hat_k) == list(rate.maj_at_k) == [1, 2, 4, 6]
+    assert rate.pass_at_k[6].value == 1.0
+    assert list(pass_rate([*rows[:-1], row(2, None)], temperature=1.0).pass_at_k) == [1, 2, 4]
+
+
 @pytest.mark.parametrize("samples", [1, 4])
 def test_records_are_plain_json(samples: int):
     rows = [row(i, "correct") for i in range(3) for _ in range(samples)]

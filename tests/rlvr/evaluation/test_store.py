@@ -1,12 +1,16 @@
 """The folder of an evaluation: what a kill leaves of it, and when it is the one that is wanted."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.processes import HOME
 
 from rlvr.errors import RunFolderError
 from rlvr.evaluation.per_problem import problem_records
@@ -147,6 +151,22 @@ def test_equal_problems_have_equal_digests_and_others_have_not():
     # A plug-in's reference that shows its address would otherwise be another one in each process.
     odd = [replace(one, reference=Wrapped(object())) for _ in range(2)]
     assert problems_digest(odd[:1]) == problems_digest(odd[1:])
+
+
+def test_references_that_hold_sets_have_the_same_digest_in_every_process():
+    code = (
+        "from rlvr.evaluation.store import problems_digest; from tasks.types import Problem;"
+        "reference = {'accepted': (frozenset('abcdefgh'), 1)};"
+        "print(problems_digest([Problem(id='p', prompt='?', verifier='own', reference=reference)]))"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(HOME)},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(digests) == 1
 
 
 @given(st.text(), st.text(min_size=1))

@@ -9,6 +9,7 @@ from support.report_payloads import (
     hostile_run,
     payload_of,
     poor_run,
+    probed_run,
     response,
     whole_run,
 )
@@ -29,6 +30,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         "hostile": payload_of(hostile_run(), title=HOSTILE, version=HOSTILE, notes=[HOSTILE]),
         "watched": payload_of(whole_run(), refresh_s=0.4),
         "long": payload_of(long_run),
+        "probed": payload_of(probed_run()),
+        "probed-pair": payload_of(probed_run("run-a"), probed_run("run-b")),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, payload in pages.items():

@@ -1,4 +1,5 @@
 import json
+import math
 from collections.abc import Sequence
 
 from support.report_runs import rollout_record
@@ -80,3 +81,9 @@ def test_outlines_read_what_they_need_out_of_a_line_as_parsing_it_would():
 def test_outlines_read_records_without_token_lists():
     (found,) = outlines([json.dumps({"problem": "p/0", "reward": 1.0}).encode()])
     assert (found.problem, found.outcome, found.advantage, found.tokens) == ("p/0", None, None, 0)
+
+
+def test_advantages_that_were_not_finite_are_in_no_mean():
+    some = rollout_record("p/0", [1, 2, 3], advantages=[math.nan, 1.0, 2.0])
+    none = rollout_record("p/1", [1], advantages=[math.inf])
+    assert [one.advantage for one in outlines([to_line(some), to_line(none)])] == [1.5, None]

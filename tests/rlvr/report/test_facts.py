@@ -72,3 +72,10 @@ def test_a_run_that_has_just_begun_has_facts_and_nothing_else(tmp_path: Path):
     run = run_with(tmp_path, [])
     assert dict(facts(run))["steps"] == "0 of 40"
     assert times(run) == failures(run) == []
+
+
+def test_facts_name_the_verifier_also_where_the_task_chooses_it(tmp_path: Path):
+    run = run_with(tmp_path, metric_lines(3))
+    assert dict(facts(run))["verifier"] == "the task's own"
+    run.folder.write_summary({"verifier": {"names": ["math", "numeric"]}})
+    assert dict(facts(read_run(run.folder)))["verifier"] == "math, numeric"

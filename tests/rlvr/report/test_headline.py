@@ -68,8 +68,12 @@ def test_evaluations_on_fewer_problems_are_paired_by_problem(folder: RunFolder):
     found = headline(read_run(folder))
     assert found.paired is not None
     assert (found.paired.gained, found.paired.lost, found.paired.difference.n) == (0, 10, 50)
-    assert found.text.startswith("After 10 of 40 steps: ")
-    assert "on the 50 problems that both asked: 0 problems gained, 10 lost" in found.text
+    assert found.text == (
+        "After 10 of 40 steps: Greedy held-out pass rate fell from 100.0 % [92.9, 100.0] to 80.0 % [67.0, 88.8] (on "
+        "the 50 problems that both asked: 0 problems gained, 10 lost, exact McNemar p = 0.002)."
+    )
+    record = found.as_record()
+    assert (record["before"]["n"], record["before"]["greedy"]) == (200, "25.0 % [18.0, 32.0]")
 
 
 def test_without_rows_the_rates_stand_alone(folder: RunFolder):

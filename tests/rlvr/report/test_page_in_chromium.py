@@ -147,7 +147,7 @@ def test_what_is_missing_is_named_instead_of_drawn_empty(browser: Browser) -> No
         "not finished",
         "No held-out evaluation yet.",
         "No PPO step",
-        "No rollouts are stored",
+        "No rollouts are in this page",
         "Nothing stood out",
     ):
         assert words in begun
@@ -196,3 +196,19 @@ def test_every_control_has_a_name_and_every_id_is_unique(browser: Browser) -> No
 
     assert browser.ask(nameless) == 0
     assert len(ids) == len(set(ids))
+
+
+def test_the_gaps_to_the_audits_are_lines_over_the_evaluations(browser: Browser) -> None:
+    browser.open("whole")
+    figure = "[data-metric='eval/train_gap']"
+
+    assert browser.ask(f'document.querySelector("{figure} .line").getAttribute("d")').count("L") == 1
+    assert len(browser.texts(f"{figure} .marker")) == 2
+    assert browser.texts(f"{figure} .reading") == ["10.0 %"]
+
+
+def test_characters_that_cannot_be_seen_are_spelled_out(browser: Browser) -> None:
+    browser.open("hostile", "step=1&problem=sums/train/1")
+    shown = browser.ask("document.querySelector('.tokens').textContent")
+
+    assert shown == "seenU+E0068U+E0069U+3164U+00AD \U0001f469\u200d\U0001f4bb\u2764\ufe0f"

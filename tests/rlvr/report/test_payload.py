@@ -11,6 +11,7 @@ from support.report_runs import golden_copy
 from support.run_folders import fabricated_run
 
 from rlvr.report.payload import build_payload
+from rlvr.tracking.jsonl import write_records
 from rlvr.tracking.names import NAMES
 from rlvr.tracking.run_folder import RunFolder
 
@@ -121,3 +122,30 @@ def test_several_runs_share_the_room(tmp_path: Path):
     alone = payload_of(folders[0], texts_bytes=30_000)["runs"][0]["browser"]["responses"]
     among = payload_of(*folders, texts_bytes=30_000)["runs"]
     assert all(0 < len(run["browser"]["responses"]) < len(alone) for run in among)
+
+
+def test_the_gaps_between_training_verifier_and_audit_are_numbers_of_each_evaluation(tmp_path: Path):
+    folder = golden_copy(tmp_path / "run")
+    payload = payload_of(folder)
+    for found, record in zip(payload["runs"][0]["evaluations"], folder.read_evaluations(), strict=True):
+        audited = record["sampled"]["audit"]["math"]["pass_rate"]
+        assert found["metrics"]["eval/audit_gap"] == pytest.approx(record["sampled"]["pass_rate"] - audited, abs=1e-4)
+        trained = record["train_pass_rate"]
+        assert ("eval/train_gap" in found["metrics"]) is (trained is not None)
+        if trained is not None:
+            assert found["metrics"]["eval/train_gap"] == pytest.approx(trained - audited, rel=1e-3)
+    assert payload["meanings"]["eval/train_gap"] == NAMES["eval/train_gap"]
+
+
+def test_runs_in_folders_of_the_same_name_can_be_told_apart(tmp_path: Path):
+    folders = [golden_copy(tmp_path / parent / "seed-0") for parent in "ab"]
+    names = [run["name"] for run in payload_of(*folders, golden_copy(tmp_path / "seed-1"))["runs"]]
+    assert names == [*(str(folder.path) for folder in folders), "seed-1"]
+
+
+def test_values_are_shown_of_a_run_whose_critic_has_explained_nothing(tmp_path: Path):
+    folder = golden_copy(tmp_path / "run")
+    lines = [{**line, "critic/explained_variance": None} for line in folder.read_metrics()]
+    write_records(folder.metrics_path, lines)
+    responses = payload_of(folder)["runs"][0]["browser"]["responses"]
+    assert all(response["value"] for response in responses)

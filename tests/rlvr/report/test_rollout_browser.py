@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from support.report_runs import golden_copy, rollout_record
 
+from rlvr.errors import RunFolderError
 from rlvr.models.tiny import tiny_tokenizer
-from rlvr.report import rollout_browser as browser_module
+from rlvr.report import shown_rollouts
 from rlvr.report.budget import Budget
 from rlvr.report.rollout_browser import rollout_browser
 from rlvr.report.token_texts import TokenTexts, run_tokenizer
@@ -110,7 +111,7 @@ def test_a_small_budget_is_kept_and_leaves_something_of_the_first_and_last_step(
     assert browser is not None
     assert budget.left_bytes >= 0
     assert {1, 30} <= set(browser["steps"])
-    assert len(browser["steps"]) == browser_module.FEWEST_STEPS
+    assert len(browser["steps"]) == shown_rollouts.FEWEST_STEPS
 
 
 def test_no_room_no_rollouts_and_a_note(run: RunFolder):
@@ -130,7 +131,7 @@ def test_a_run_without_rollouts_or_tokenizer_has_no_browser(run: RunFolder):
 
 
 def test_the_middle_of_a_very_long_response_is_left_out_and_counted(run: RunFolder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(browser_module, "MAX_TOKENS", 10)
+    monkeypatch.setattr(shown_rollouts, "MAX_TOKENS", 10)
     run.write_rollouts(1, [rollout_record("p/0", [5 + place % 50 for place in range(1010)], mask=[False] * 1010)])
     browser, notes = browse(run)
     assert browser is not None
@@ -157,3 +158,80 @@ def test_token_texts_of_the_stored_run_are_its_responses(tmp_path: Path):
     stored = {record["text"] for step in folder.steps_with_rollouts() for record in folder.read_rollouts(step)}
     for response in browser["responses"]:
         assert "".join(response["tokens"]).removesuffix("<eos>") in stored
+
+
+def test_numbers_that_were_not_finite_are_null(run: RunFolder):
+    odd = {name: [None, 0.5] for name in ("old_logprobs", "update_log_ratios", "advantages", "exact_kls")}
+    run.write_rollouts(1, [rollout_record("p/0", [5, 6], **odd)])
+    browser, _ = browse(run)
+    assert browser is not None
+    (response,) = browser["responses"]
+    for name in ("logprob", "kl_token", "ratio", "advantage", "exact_kl"):
+        assert response[name][0] is None
+        assert response[name][1] is not None
+
+
+def test_probes_are_told_apart_from_the_rollouts_of_their_step(run: RunFolder):
+    run.write_rollouts(5, [rollout_record("train/0", [5, 6])])
+    for step, outcome in ((0, "incorrect"), (5, "correct")):
+        run.write_probes(step, [rollout_record("test/0", [5, 6], outcome=outcome, policy_step=step)])
+    browser, notes = browse(run)
+    assert browser is not None
+    assert (browser["steps"], browser["probe_steps"]) == ([5], [0, 5])
+    assert [problem["id"] for problem in browser["problems"]] == ["test/0", "train/0"]
+    found = [(one["step"], one["problem"], one.get("probe", False)) for one in browser["responses"]]
+    assert found == [(5, 1, False), (0, 0, True), (5, 0, True)]
+    assert "1 of 1 rollouts of 1 of 1 recorded steps; `rlvr inspect`" in notes[0]
+    assert "2 of 2 held-out probes of 2 of 2 recorded steps; `rlvr inspect --probe`" in notes[1]
+
+
+def test_a_probe_has_every_number_but_a_ratio(run: RunFolder):
+    run.write_rollouts(1, [rollout_record("train/0", [5, 6])])
+    run.write_probes(1, [rollout_record("test/0", [5, 6])])
+    browser, _ = browse(run)
+    assert browser is not None
+    rollout, probe = browser["responses"]
+    lists = {name for name, values in rollout.items() if isinstance(values, list)} - {"why"}
+    assert {name for name in lists if probe[name] is None} == {"ratio"}
+
+
+def test_a_run_without_recorded_rollouts_shows_its_probes(run: RunFolder):
+    run.write_probes(0, [rollout_record("test/0", [5, 6])])
+    browser, notes = browse(run)
+    assert browser is not None
+    assert (browser["steps"], browser["probe_steps"], len(notes)) == ([], [0], 1)
+
+
+def test_probes_of_many_evaluations_are_thinned_evenly_and_keep_the_first_and_the_last(run: RunFolder):
+    for step in range(0, 300, 10):
+        run.write_probes(step, [rollout_record("test/0", [5, 6])])
+    browser, _ = browse(run)
+    assert browser is not None
+    steps = browser["probe_steps"]
+    assert (steps[0], steps[-1], len(steps)) == (0, 290, 12)
+
+
+def test_probes_leave_room_to_the_rollouts_and_follow_the_same_problems(run: RunFolder):
+    for step in range(1, 11):
+        run.write_rollouts(step, [rollout_record(f"{step}/{row}", [5] * 200, seed=row) for row in range(8)])
+        run.write_probes(step, [rollout_record(f"test/{row}", [5] * 200, seed=step) for row in range(8)])
+    budget = Budget(150_000)
+    browser, _ = rollout_browser(run, texts(run), budget, problems=8, critic=True)
+    assert browser is not None
+    assert budget.left_bytes >= 0
+    probes = [one for one in browser["responses"] if "probe" in one]
+    assert len(probes) >= 8
+    assert len(browser["responses"]) - len(probes) >= 8
+    first = [one["problem"] for one in probes if one["step"] == 1]
+    last = [one["problem"] for one in probes if one["step"] == 10]
+    # The last place that the page has room for may be at some of the steps only.
+    assert 0 <= len(first) - len(last) <= 1
+    assert first[: len(last)] == last
+
+
+def test_a_damaged_file_is_an_error_of_the_user(run: RunFolder):
+    run.write_rollouts(1, [rollout_record(f"p/{row}", [5, 6]) for row in range(50)])
+    content = run.rollouts_path(1).read_bytes()
+    run.rollouts_path(1).write_bytes(content[: len(content) // 2])
+    with pytest.raises(RunFolderError, match=r"step_000001\.jsonl\.gz: cannot be read to its end"):
+        browse(run)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rlvr.report.rounding import rate_text, short
+from rlvr.report.rounding import short
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,3 @@ def test_what_is_not_finite_becomes_null(value: float):
 
 def test_whole_numbers_are_written_without_a_point():
     assert repr(short(2.0)) == "2"
-
-
-def test_rates_are_written_with_their_interval_where_there_is_one():
-    assert rate_text({"pass_rate": 0.5118, "low": 0.468, "high": 0.556}) == "51.2 % [46.8, 55.6]"
-    assert rate_text({"pass_rate": 0.5, "low": None, "high": None}) == "50.0 %"
-    assert rate_text({"pass_rate": None}) is None
-    assert rate_text(None) is None

@@ -82,6 +82,20 @@ def test_rollouts_that_fail_half_way_leave_no_file(tmp_path):
     assert list((folder.path / "rollouts").iterdir()) == []
 
 
+@pytest.mark.parametrize("content", [b"not gzipped", None])
+def test_damaged_files_are_named(tmp_path, content):
+    folder = RunFolder.create(tmp_path / "a", "")
+    folder.write_rollouts(1, [{"reward": 1.0}])
+    folder.write_responses("ppo", 1, "greedy", [{"problem": "p"}])
+    for path, read in (
+        (folder.rollouts_path(1), lambda: folder.read_rollouts(1)),
+        (folder.responses_path("ppo", 1, "greedy"), lambda: folder.read_responses("ppo", 1, "greedy")),
+    ):
+        path.write_bytes(path.read_bytes()[:-9] if content is None else content)
+        with pytest.raises(RunFolderError, match=rf"{path.name}: cannot be read to its end"):
+            read()
+
+
 def test_rollouts_that_were_not_recorded_are_an_error(tmp_path):
     with pytest.raises(RunFolderError, match="step 4"):
         RunFolder.create(tmp_path / "a", "").read_rollouts(4)
@@ -96,6 +110,15 @@ def test_truncating_keeps_all_up_to_the_step_byte_for_byte(tmp_path):
     assert [record["step"] for record in cut.read_evaluations()] == [0, 0, 10, 20]
     assert {step: cut.rollouts_path(step).read_bytes() for step in range(1, 21)} == expected
     assert len(list((cut.path / "rollouts").iterdir())) == len(list((whole.path / "rollouts").iterdir())) == 20
+
+
+def test_truncating_forgets_the_probes_of_later_steps(tmp_path):
+    folder = fabricated_run(tmp_path / "a", steps=10)
+    for step in (0, 5, 10):
+        folder.write_probes(step, [{"problem": "p/1"}])
+    folder.truncate_after(5)
+    assert folder.steps_with_probes() == [0, 5]
+    assert folder.read_probes(5) == [{"problem": "p/1"}]
 
 
 def test_truncating_drops_a_line_torn_by_a_kill(tmp_path):

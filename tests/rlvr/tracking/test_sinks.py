@@ -1,6 +1,8 @@
 import json
 import math
 
+import pytest
+
 from rlvr.tracking.metrics import Last, Mean, Metric
 from rlvr.tracking.sinks import JsonlSink, Tracker
 
@@ -31,3 +33,15 @@ def test_every_sink_gets_the_combined_numbers_that_log_returns(tmp_path):
     tracker.close()
     assert numbers == {"reward/mean": 0.5}
     assert paths[0].read_text() == paths[1].read_text() == '{"step": 3, "reward/mean": 0.5}\n'
+
+
+def test_one_sink_that_fails_to_close_keeps_no_other_open(tmp_path):
+    class Stuck(JsonlSink):
+        def close(self) -> None:
+            super().close()
+            raise ConnectionError("no network")
+
+    sinks = [JsonlSink(tmp_path / "a.jsonl"), Stuck(tmp_path / "b.jsonl"), JsonlSink(tmp_path / "c.jsonl")]
+    with pytest.raises(ConnectionError):
+        Tracker(sinks).close()
+    assert all(sink._file.closed for sink in sinks)

@@ -174,6 +174,23 @@ def test_what_is_recorded_is_what_was_learned_from():
         assert [tuple(row[: len(ids)].tolist()) for row, ids in zip(experience.tokens, rows, strict=True)] == rows
 
 
+def test_probing_scores_the_same_problems_and_leaves_the_training_as_it_is():
+    config = tiny_config("critic.warmup_steps=0", 'algorithm.preset="grpo"', "rollout.samples_per_prompt=2")
+    plain, probed = tiny_trainer(config), tiny_trainer(config)
+    problems = wiring.build_task(config).problems("test")[:3]
+    first = probed.probe(problems)
+    for trainer in (plain, probed):
+        trainer.step()
+    rollouts, experience = probed.probe(problems)
+    assert [r.problem.id for r in rollouts] == [p.id for p in problems for _ in range(2)]
+    assert {r.policy_step for r in rollouts} == {1}
+    assert not experience.update_log_ratios.any()
+    assert not torch.equal(experience.old_logprobs, first[1].old_logprobs)
+    for trainer in (plain, probed):
+        trainer.step()
+    assert weights_digest(plain.actor_critic.policy) == weights_digest(probed.actor_critic.policy)
+
+
 def test_rewards_rise():
     trainer = tiny_trainer(tiny_config("run.steps=25", "rollout.prompts_per_step=32", "optimizer.lr=3e-3"))
     rewards = [trainer.step()["reward/mean"] or 0.0 for _ in range(25)]
