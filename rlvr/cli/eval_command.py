@@ -55,6 +55,9 @@ def evaluate(
     completions: Annotated[
         bool, typer.Option("--completions", help="Ask /completions with the bare prompt: for base models.")
     ] = False,
+    seeds: Annotated[
+        bool, typer.Option("--seeds/--no-seeds", help="Send an endpoint a seed with each request; some break on it.")
+    ] = True,
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, help="Requests in flight.")] = _CONCURRENCY,
     retries: Annotated[int, typer.Option(metavar="N", min=0, help="Further tries of a request.")] = _RETRIES,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Of one request.")] = _TIMEOUT_S,
@@ -88,7 +91,7 @@ def evaluate(
     if not named.is_endpoint:
         _refuse_endpoint_options(
             endpoint_model=endpoint_model, api_key_env=api_key_env, completions=completions or None,
-            requests_per_minute=requests_per_minute, price_in=price_in, price_out=price_out,
+            no_seeds=not seeds or None, requests_per_minute=requests_per_minute, price_in=price_in, price_out=price_out,
         )  # fmt: skip
     elif completions and config.model.system_prompt is not None:
         raise ConfigError("model.system_prompt: --completions sends the bare prompt; leave one of the two out")
@@ -103,8 +106,8 @@ def evaluate(
     if named.is_endpoint:
         endpoint = Endpoint(
             url=named.name, api_key=endpoint_key(api_key_env), completions=completions,
-            system_prompt=config.model.system_prompt, concurrency=concurrency, retries=retries, timeout_s=timeout,
-            requests_per_minute=requests_per_minute,
+            system_prompt=config.model.system_prompt, sends_seeds=seeds, concurrency=concurrency, retries=retries,
+            timeout_s=timeout, requests_per_minute=requests_per_minute,
         )  # fmt: skip
         subject = EndpointModel(endpoint, endpoint_model)
     else:

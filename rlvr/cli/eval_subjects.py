@@ -113,7 +113,8 @@ class EndpointModel:
 
     def identity(self) -> dict[str, Any]:
         # Not the concurrency: whoever has to lower it half-way goes on with what there is.
-        return {"model": self.digest, "api": self._api}
+        seedless = {} if self._endpoint.sends_seeds else {"seeds": "not sent"}
+        return {"model": self.digest, "api": self._api, **seedless}
 
     def facts(self) -> dict[str, Any]:
         return {"endpoint": {"url": self._endpoint.shown_url, "model": self._name, "api": self._api}}

@@ -36,6 +36,8 @@ class Endpoint:
     completions: bool = False
     """Ask /completions with the bare prompt, for base models, in place of /chat/completions."""
     system_prompt: str | None = None
+    sends_seeds: bool = True
+    """False for servers that a seed breaks: vLLM 0.32 on a CPU stops for good ("CPU Generator does not use offset")."""
     concurrency: int = 8
     """Requests in flight."""
     retries: int = 6
@@ -66,7 +68,8 @@ class Usage:
 class EndpointSource:
     """A ResponseSource over an endpoint. Close it after use.
 
-    Every request carries a seed derived from the evaluation's; servers may ignore it, and few promise equal responses.
+    Every request carries a seed derived from the evaluation's, unless told otherwise; servers may ignore it, and few
+    promise equal responses.
     Several responses to a problem are asked for by `n`, and one by one from a server that does not know it. The server
     counts the tokens of responses that came by `n` together: each gets an equal part, so that sums and means are right,
     and a single response's count is not.
@@ -169,9 +172,10 @@ class EndpointSource:
             "model": self.model,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "seed": seed,
             self._limit_name: sampling.max_new_tokens,
         }
+        if endpoint.sends_seeds:
+            settings["seed"] = seed
         if n > 1:
             settings["n"] = n
         if sampling.top_k:
@@ -197,7 +201,7 @@ class EndpointSource:
                 finish=Finish.LENGTH if choice.finish_reason == "length" else Finish.STOP,
                 tokens=each + (index < left),
                 prompt_tokens=prompt_tokens,
-                seed=seed,
+                seed=seed if self._endpoint.sends_seeds else None,
             )
             for index, choice in enumerate(choices)
         ]

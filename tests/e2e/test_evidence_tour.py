@@ -32,7 +32,7 @@ def test_the_tour_goes_as_the_page_says(tmp_path: Path):
         return found
 
     assert "nothing stands in the way of this run" in output("rlvr doctor")
-    assert "B is better" in output("rlvr compare runs/a@sft runs/a")
+    assert "is better than A" in output("rlvr compare runs/a@sft runs/a")
     assert "Reward hacking suspected" in output("rlvr train examples/tour.toml run.name=hacked")
     made = re.findall(r"--out (\S+)", " ".join(COMMANDS))
     for name in ["runs/a/report.html", "runs/a/README.md", *made]:

@@ -123,6 +123,13 @@ def test_responses_are_asked_for_one_by_one_where_it_does_not(server_does: str):
     assert sum(asked.body.get("n", 1) > 1 for asked in server.asked) == 1
 
 
+def test_a_server_that_a_seed_breaks_is_sent_none():
+    with serving(echo) as server:
+        (written,), _ = respond(server, sends_seeds=False)
+    assert written.seed is None
+    assert "seed" not in server.asked[0].body
+
+
 def test_the_same_evaluation_sends_the_same_seeds():
     with serving(echo) as server:
         once, _ = respond(server, 4)
