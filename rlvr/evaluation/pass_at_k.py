@@ -1,7 +1,5 @@
 """pass@k and pass^k: the chance that at least one, or that all, of k responses to a problem are right."""
 
-from collections.abc import Iterable
-
 
 def pass_at_k(n: int, c: int, k: int) -> float:
     """Return the unbiased estimate of pass@k from `n` responses of which `c` are right.
@@ -45,15 +43,3 @@ def _none_among(n: int, marked: int, k: int) -> float:
     for drawn in range(shorter):
         chance *= (n - longer - drawn) / (n - drawn)
     return chance
-
-
-def mean_pass_at_k(counts: Iterable[tuple[int, int]], k: int) -> float:
-    """Return pass@k averaged over problems, given (responses, right ones) for each.
-
-    Raises:
-        ValueError: there are no problems, or one has fewer than k responses.
-    """
-    rates = [pass_at_k(n, c, k) for n, c in counts]
-    if not rates:
-        raise ValueError(f"pass@{k} needs at least one problem, got none")
-    return sum(rates) / len(rates)

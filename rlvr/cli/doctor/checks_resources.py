@@ -72,8 +72,8 @@ def checkpoints_at_once(*, steps: int, every: int, keep: int) -> int:
 def check_disk(use: DiskUse, free: int, folder: Path) -> Finding:
     """Compare what a run writes with what is free."""
     told = (
-        f"disk: about {size(use.bytes)} ({use.checkpoints} checkpoints of {size(use.checkpoint)}, reference "
-        f"{size(use.reference)}, rollouts {size(use.rollouts)}), {size(free)} free at {folder}"
+        f"disk: about {size(use.bytes)} ({use.checkpoints} checkpoint{'s' * (use.checkpoints != 1)} of "
+        f"{size(use.checkpoint)}, reference {size(use.reference)}, rollouts {size(use.rollouts)}), {size(free)} free at {folder}"
     )
     cures = {
         "checkpoint.keep or checkpoint.every": use.checkpoint * use.checkpoints,

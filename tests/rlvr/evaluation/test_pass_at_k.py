@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlvr.evaluation.pass_at_k import mean_pass_at_k, pass_at_k, pass_hat_k
+from rlvr.evaluation.pass_at_k import pass_at_k, pass_hat_k
 
 
 def by_enumeration(n: int, c: int, k: int, *, wanted: Callable[[Iterable[bool]], bool]) -> float:
@@ -67,16 +67,7 @@ def test_pass_hat_k_is_unbiased(p):
     assert expectation == pytest.approx(p**k, abs=1e-12)
 
 
-def test_the_mean_is_over_problems_however_many_responses_each_has():
-    assert mean_pass_at_k([(4, 4), (8, 0), (2, 1)], 1) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize(("n", "c", "k"), [(4, 5, 1), (4, -1, 1), (4, 2, 5), (4, 2, 0), (0, 0, 1)])
 def test_impossible_counts_are_an_error(n, c, k):
     with pytest.raises(ValueError, match=f"got {c if not 0 <= c <= n else n}"):
         pass_at_k(n, c, k)
-
-
-def test_no_problems_are_an_error():
-    with pytest.raises(ValueError, match="at least one problem"):
-        mean_pass_at_k([], 1)
