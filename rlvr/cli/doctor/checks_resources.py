@@ -73,7 +73,8 @@ def check_disk(use: DiskUse, free: int, folder: Path) -> Finding:
     """Compare what a run writes with what is free."""
     told = (
         f"disk: about {size(use.bytes)} ({use.checkpoints} checkpoint{'s' * (use.checkpoints != 1)} of "
-        f"{size(use.checkpoint)}, reference {size(use.reference)}, rollouts {size(use.rollouts)}), {size(free)} free at {folder}"
+        f"{size(use.checkpoint)}, reference {size(use.reference)}, rollouts {size(use.rollouts)}), "
+        f"{size(free)} free at {folder}"
     )
     cures = {
         "checkpoint.keep or checkpoint.every": use.checkpoint * use.checkpoints,
