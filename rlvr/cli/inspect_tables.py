@@ -6,6 +6,7 @@ from typing import Any
 
 from rlvr.cli.text_table import aligned, one_line, printable, quoted
 from rlvr.report.token_numbers import TOKEN_NUMBERS, token_numbers
+from rlvr.tracking.rates import percent
 
 SHOWN = ("problem", "sample", "outcome", "score", "reward", "finish", "tokens", "kl", "answer", "error")
 """Columns of the list of a step's or an evaluation's responses, where they have them."""
@@ -90,7 +91,7 @@ def step_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         [
             [
                 f"{one['step']:>4}",
-                _percent(one.get("verify/pass_rate")),
+                percent(one.get("verify/pass_rate")),
                 _number(one.get("reward/mean")),
                 _number(one.get("kl/per_response")),
                 _number(one.get("rollout/response_tokens")),
@@ -153,7 +154,3 @@ def _cell(name: str, value: Any) -> str:
 def _number(value: float | None) -> str:
     # Adding zero makes -0.0 a plain one.
     return "-" if value is None else f"{round(value, 4) + 0.0:.4f}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"

@@ -4,10 +4,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from rlvr.tracking.card_evidence import curve, data, limits, paired_gain, percent, rate_cell, verifier
+from rlvr.tracking.card_evidence import curve, data, limits, paired_gain, rate_cell, verifier
 from rlvr.tracking.card_front_matter import front_matter
 from rlvr.tracking.card_text import code, plain, table
 from rlvr.tracking.progress import duration
+from rlvr.tracking.rates import percent
 from rlvr.tracking.run_folder import RunFolder
 
 _FILES = {

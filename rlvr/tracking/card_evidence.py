@@ -4,14 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlvr.tracking.card_text import code, plain, table
-from rlvr.tracking.rates import rate_text
+from rlvr.tracking.rates import percent, rate_text
 
 _CURVE_ROWS = 12
 _EXAMPLES = 3
-
-
-def percent(rate: float | None) -> str:
-    return "-" if rate is None else f"{100 * rate:.1f} %"
 
 
 def rate_cell(measured: Mapping[str, Any] | None) -> str:
